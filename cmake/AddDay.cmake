@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: MIT
+# add_day(): every target of the day in the current folder, from the folder convention alone.
+#
+#   day05_matmul     the executable: all .cu and .cpp of the folder's top level, the harness, the baselines found here
+#   day05_NAME       each stand-alone program programs/NAME.cu
+#   day05_test       tests/day05_test.cpp with the wrong kernels of tests/day05_wrong.cu
+#   day05_bench      bench/day05_bench.cpp
+
+# days_sources(target file...): adds files to a target of the course; a .cu goes to nvcc or through simtcc
+function(days_sources target)
+  target_sources(${target} PRIVATE ${ARGN})
+  if(DAYS_BACKEND STREQUAL "simt")
+    set(cuda_files ${ARGN})
+    list(FILTER cuda_files INCLUDE REGEX "\\.cu$")
+    if(cuda_files)
+      set_source_files_properties(${cuda_files} PROPERTIES LANGUAGE CXX OBJECT_DEPENDS "${DAYS_SIMTCC}")
+    endif()
+    set_target_properties(${target} PROPERTIES CXX_COMPILER_LAUNCHER "${DAYS_LAUNCHER}")
+    add_dependencies(${target} simtcc)
+    target_link_libraries(${target} PRIVATE simt)
+  endif()
+  target_link_libraries(${target} PRIVATE days_settings)
+endfunction()
+
+# days_executable(target file...): an executable of the course
+function(days_executable target)
+  add_executable(${target})
+  days_sources(${target} ${ARGN})
+  target_link_libraries(${target} PRIVATE Threads::Threads)
+endfunction()
+
+# The harness's own kernels, compiled once for all days.
+file(GLOB harness CONFIGURE_DEPENDS "${DAYS_ROOT}/common/*.cu" "${DAYS_ROOT}/common/*.cpp")
+add_library(days_harness OBJECT)
+days_sources(days_harness ${harness})
+
+function(add_day)
+  cmake_path(GET CMAKE_CURRENT_SOURCE_DIR FILENAME name)            # day05_matmul
+  string(REGEX MATCH "^day[0-9]+" day "${name}")                    # day05
+  file(GLOB sources CONFIGURE_DEPENDS "*.cu" "*.cpp")
+  list(FILTER sources EXCLUDE REGEX "/main\\.cpp$")
+
+  # Objects, not archives: a baseline is known by its static registration, which a linker would drop from an archive.
+  add_library(${day}_objects OBJECT)
+  days_sources(${day}_objects ${sources})
+  set(parts ${day}_objects days_harness)
+  if(DAYS_BACKEND STREQUAL "cuda")
+    file(GLOB baselines CONFIGURE_DEPENDS "baselines/*.cu")
+    foreach(baseline IN LISTS baselines)
+      cmake_path(GET baseline STEM key)
+      days_library(library ${key})
+      if(library)
+        add_library(${day}_baseline_${key} OBJECT)
+        days_sources(${day}_baseline_${key} "${baseline}")
+        target_link_libraries(${day}_baseline_${key} PUBLIC ${library})
+        list(APPEND parts ${day}_baseline_${key})
+      endif()
+    endforeach()
+  endif()
+
+  days_executable(${name} main.cpp)
+  target_link_libraries(${name} PRIVATE ${parts})
+
+  file(GLOB programs CONFIGURE_DEPENDS "programs/*.cu")
+  foreach(program IN LISTS programs)
+    cmake_path(GET program STEM stem)
+    days_executable(${day}_${stem} "${program}")
+    if(DAYS_TESTS)
+      add_test(NAME ${day}_${stem} COMMAND ${day}_${stem})
+      set_tests_properties(${day}_${stem} PROPERTIES LABELS "${day};program")
+    endif()
+  endforeach()
+
+  if(DAYS_TESTS)
+    file(GLOB tests CONFIGURE_DEPENDS "${DAYS_ROOT}/tests/${day}_*.cpp" "${DAYS_ROOT}/tests/${day}_*.cu")
+    days_test(${day}_test ${day} ${tests})
+    target_link_libraries(${day}_test PRIVATE ${parts})
+  endif()
+  if(DAYS_BENCHMARKS)
+    file(GLOB benchmarks CONFIGURE_DEPENDS "${DAYS_ROOT}/bench/${day}_*.cpp")
+    days_executable(${day}_bench ${benchmarks})
+    target_link_libraries(${day}_bench PRIVATE ${parts} benchmark::benchmark)
+  endif()
+endfunction()
+
+# days_test(target label file...): a GoogleTest executable, one test of ctest. One process a day, not one a case: on a GPU a
+# process costs more than a case, and "no kernel ran" is judged over a whole day. ctest -L day05 or --gtest_filter narrow it.
+function(days_test target label)
+  days_executable(${target} ${ARGN})
+  target_link_libraries(${target} PRIVATE GTest::gtest)
+  add_test(NAME ${target} COMMAND ${target})
+  set_tests_properties(${target} PROPERTIES LABELS "${label}" TIMEOUT 900)
+endfunction()
