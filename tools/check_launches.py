@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Every kernel launch is checked: each file of the days, of common/ and of the wrong kernels has as many checks
-(CUDA_CHECK_LAUNCH, cudaGetLastError) as launches (<<<...>>>). Prints the files where they differ; exit code 1 then."""
+"""Every kernel launch is checked: in the files of the days, of common/ and of the wrong kernels, the statement after each
+<<<...>>> is a check (CUDA_CHECK_LAUNCH or cudaGetLastError). Prints the launches without one; exit code 1 then."""
 import re
 import sys
 from pathlib import Path
@@ -12,22 +12,24 @@ NO_CODE = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.DOTALL)  # co
 CHECK = re.compile(r"\bCUDA_CHECK_LAUNCH\s*\(|\bcuda(?:GetLastError|PeekAtLastError)\s*\(")
 
 
-def count(path):
-    code = NO_CODE.sub(" ", path.read_text(encoding="utf-8"))
-    code = re.sub(r"#\s*define\s+CUDA_CHECK_LAUNCH\b(?:[^\n]*\\\n)*[^\n]*", " ", code)  # the macro itself
-    return code.count("<<<"), len(CHECK.findall(code))
+def launches(path):
+    """(line, whether it is checked) of each launch in the file."""
+    code = NO_CODE.sub(lambda match: "\n" * match.group().count("\n"), path.read_text(encoding="utf-8"))
+    for launch in re.finditer("<<<", code):
+        statements = code[launch.end():].split(";", 2)
+        yield code.count("\n", 0, launch.start()) + 1, len(statements) == 3 and bool(CHECK.search(statements[1]))
 
 
 def main():
-    launches = wrong = 0
+    count = unchecked = 0
     for path in sorted({path for pattern in FILES for path in ROOT.glob(pattern)}):
-        found, checks = count(path)
-        launches += found
-        if found != checks:
-            wrong += 1
-            print(f"{path.relative_to(ROOT)}: {found} launches, {checks} checks")
-    print(f"{launches} launches, {wrong} files where checks and launches differ")
-    return 1 if wrong or not launches else 0
+        for line, checked in launches(path):
+            count += 1
+            if not checked:
+                unchecked += 1
+                print(f"{path.relative_to(ROOT)}:{line}: the statement after this launch does not check it")
+    print(f"{count} launches, {count - unchecked} checks")
+    return 1 if unchecked or not count else 0
 
 
 if __name__ == "__main__":
