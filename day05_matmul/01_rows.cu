@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+//
+// One thread an element, the wrong way round: neighbouring threads (x) take neighbouring *rows* of c.
+// The 32 lanes of a warp then read a and write c at addresses a whole row apart, so almost every request
+// touches 32 sectors of 32 bytes to use 4 bytes of each.
+// Bound by: sectors through L1, not by arithmetic and not by DRAM.
+
+#include <algorithm>
+#include <cstdint>
+
+#include "common/check.h"
+#include "common/util.h"
+#include "day05_matmul/matmul.h"
+
+namespace day05 {
+namespace {
+
+constexpr int kBlockX = 32;  // one warp: threads are numbered along x first
+constexpr int kBlockY = 8;
+
+__global__ void rows_kernel(const float* a,  // (m, k)
+                            const float* b,  // (k, n)
+                            float* c,        // (m, n)
+                            int m, int n, int k) {
+  const int row = blockIdx.x * blockDim.x + threadIdx.x;  // lane 0..31 -> 32 rows
+  const int col = blockIdx.y * blockDim.y + threadIdx.y;  // the same column for the whole warp
+  if (row >= m || col >= n) return;
+
+  float sum = 0.0f;
+  for (int i = 0; i < k; ++i) {
+    sum += a[int64_t{row} * k + i] * b[int64_t{i} * n + col];
+  }
+  c[int64_t{row} * n + col] = sum;
+}
+
+}  // namespace
+
+void matmul_rows(const Matmul<float>& p, cudaStream_t stream) {
+  days::require(p.m > 0 && p.n > 0 && p.k > 0, "rows: m, n and k must be positive; the least is",
+                std::min({p.m, p.n, p.k}));
+  const dim3 block(kBlockX, kBlockY);
+  const dim3 grid(days::ceil_div(p.m, kBlockX), days::ceil_div(p.n, kBlockY));
+  days::require(grid.y <= days::kMaxGridY, "rows: a grid has at most 65535 blocks of 8 columns; n is", p.n);
+  rows_kernel<<<grid, block, 0, stream>>>(p.a, p.b, p.c, p.m, p.n, p.k);
+  CUDA_CHECK_LAUNCH();
+}
+
+}  // namespace day05

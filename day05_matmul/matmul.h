@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+//
+// Day 05: the launchers. The problem itself, c = a * b in row-major order, is shared by all matmul days.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "common/problems/matmul.h"
+
+namespace day05 {
+
+using days::Matmul;
+
+// One thread computes one element of c. m, n and k must be positive. The extent that runs along the grid's y,
+// n for rows and m for columns, can be at most 65,535 blocks of 8 threads: 524,280.
+void matmul_rows(const Matmul<float>&, cudaStream_t);
+void matmul_columns(const Matmul<float>&, cudaStream_t);
+
+inline constexpr int kMaxAlongY = 65535 * 8;
+
+}  // namespace day05

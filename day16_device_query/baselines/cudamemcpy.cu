@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+//
+// What CUDA itself does to copy within device memory.
+
+#include <cuda_runtime.h>
+
+#include "common/check.h"
+#include "common/ladder.h"
+#include "day16_device_query/device_query.h"
+
+namespace day16 {
+namespace {
+
+void copy_cudamemcpy(const Copy<float>& p, cudaStream_t stream) {
+  CUDA_CHECK(cudaMemcpyAsync(p.y, p.x, p.n * sizeof(float), cudaMemcpyDeviceToDevice, stream));
+}
+
+}  // namespace
+
+REGISTER_BASELINE(Copy, "copy", "cudaMemcpy", LAUNCHER(copy_cudamemcpy));
+
+}  // namespace day16

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+//
+// Day 16: the two problems whose ladders climb to this device's two ceilings, and their launchers. A launcher
+// takes device pointers, checks what it needs (std::invalid_argument names the value), launches and returns
+// at once.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+namespace day16 {
+
+// y[i] = x[i]: bytes and no arithmetic.
+template <class T>
+struct Copy {
+  const T* x;  // (n)
+  T* y;        // (n)
+  int64_t n;
+};
+
+// y[i] = x[i] after `steps` times x = a * x + b, each rounded once (a fused multiply-add): arithmetic and
+// hardly a byte. Every step needs the result of the step before, so an element is a chain that cannot be
+// shortened.
+template <class T>
+struct Fma {
+  const T* x;  // (n)
+  T* y;        // (n)
+  T a, b;      // the same for all elements
+  int64_t n;
+  int64_t steps;
+};
+
+void copy_element(const Copy<float>&, cudaStream_t);   // n < 2^31 * 256
+void copy_vector(const Copy<float>&, cudaStream_t);    // x and y aligned to 16 bytes
+void copy_inflight(const Copy<float>&, cudaStream_t);  // x and y aligned to 16 bytes
+
+void fma_ilp1(const Fma<float>&, cudaStream_t);
+void fma_ilp2(const Fma<float>&, cudaStream_t);
+void fma_ilp4(const Fma<float>&, cudaStream_t);
+void fma_ilp8(const Fma<float>&, cudaStream_t);
+void fma_warps(const Fma<float>&, cudaStream_t);
+
+// On the CPU, host pointers: obvious loops, and the same loops on all cores.
+void copy_reference(const Copy<float>&);
+void copy_parallel(const Copy<float>&);
+void fma_reference(const Fma<float>&);
+void fma_parallel(const Fma<float>&);
+
+}  // namespace day16
