@@ -39,7 +39,8 @@ namespace detail {
 inline void append(std::string& text, const std::string& piece) { text += piece; }
 template <class N, std::enable_if_t<std::is_arithmetic_v<N>, int> = 0>
 void append(std::string& text, N value) {
-  text += " " + std::to_string(value);
+  text += ' ';  // not " " + ..., for which g++ 12 warns of an overlap that cannot be
+  text += std::to_string(value);
 }
 
 }  // namespace detail
