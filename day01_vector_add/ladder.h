@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+// The day's two ladders: who competes, on which shapes and inputs, measured against what. Host code only.
+#pragma once
+
+#include <cmath>
+#include <limits>
+
+#include "common/ladder.h"
+#include "day01_vector_add/vector_add.h"
+
+namespace day01 {
+
+// The values at which floating-point addition does something out of the ordinary, in pairs with each other:
+// both zeros, denormals, the largest float (whose double is infinity), infinities (inf - inf is NaN) and NaN.
+inline float special_value(size_t i) {
+  using limits = std::numeric_limits<float>;
+  const float values[] = {0.0f,
+                          -0.0f,
+                          1.0f,
+                          -1.0f,
+                          limits::denorm_min(),
+                          -limits::denorm_min(),
+                          limits::min(),
+                          limits::max(),
+                          -limits::max(),
+                          limits::infinity(),
+                          -limits::infinity(),
+                          limits::quiet_NaN(),
+                          limits::epsilon()};
+  return values[i % std::size(values)];
+}
+
+inline const auto vector_add =
+    days::ladder<VectorAdd>("vector_add")
+        .extents({"n"})
+        .types<float>()
+        .variant("one_each", LAUNCHER(vector_add_one_each))
+        .variant("grid_stride", LAUNCHER(vector_add_grid_stride))
+        .variant("float4", LAUNCHER(vector_add_float4))
+        .needs("16-byte aligned a, b, c", [](const auto& p) { return days::aligned16(p.a, p.b, p.c); })
+        .variant("shared", LAUNCHER(vector_add_shared))
+        .needs("16-byte aligned a, b", [](const auto& p) { return days::aligned16(p.a, p.b); })
+        .variant("streaming", LAUNCHER(vector_add_streaming))
+        .needs("16-byte aligned a, b, c", [](const auto& p) { return days::aligned16(p.a, p.b, p.c); })
+        .baseline("CUB")
+        .reference(LAUNCHER(vector_add_reference))
+        .parallel(LAUNCHER(vector_add_parallel))
+        // One, around a warp (32), around a block (256), around a block's tile (1024 and 4096), a prime.
+        .shapes({{1},
+                 {2},
+                 {3},
+                 {5},
+                 {31},
+                 {32},
+                 {33},
+                 {255},
+                 {256},
+                 {257},
+                 {1023},
+                 {1024},
+                 {1025},
+                 {4095},
+                 {4096},
+                 {4097},
+                 {8191},
+                 {1000003}})
+        .bench({{1 << 28}})
+        .show({{1 << 20}})
+        .inputs([](auto& p, days::Shape s, days::Inputs& in) {
+          p.n = s[0];
+          p.a = in.normal(s[0]);
+          p.b = in.normal(s[0]);
+          p.c = in.output(s[0]);
+        })
+        .hostile("special values",
+                 [](auto& p, days::Shape s, days::Inputs& in) {
+                   p.n = s[0];
+                   p.a = in.fill(s[0], [](size_t i) { return special_value(i); });
+                   p.b = in.fill(s[0], [](size_t i) { return special_value(i / 13 + i); });
+                   p.c = in.output(s[0]);
+                 })
+        .hostile("misaligned a",
+                 [](auto& p, days::Shape s, days::Inputs& in) {
+                   p.n = s[0];
+                   p.a = in.normal(s[0] + 1) + 1;
+                   p.b = in.normal(s[0]);
+                   p.c = in.output(s[0]);
+                 })
+        .traffic([](const auto& p) {
+          return days::reads(p.a, p.n) + days::reads(p.b, p.n) + days::writes(p.c, p.n);
+        })
+        .tolerance(days::exact)
+        .lesson("memory sets the pace: 12 bytes an addition, and the best rung moves them at the limit.");
+
+inline const auto matrix_add =
+    days::ladder<MatrixAdd>("matrix_add")
+        .extents({"rows", "cols", "pitch"})
+        .types<float>()
+        .variant("wrong_way", LAUNCHER(matrix_add_wrong_way))
+        .needs("cols <= 524280", [](const auto& p) { return p.cols <= 524280; })
+        .variant("right_way", LAUNCHER(matrix_add_right_way))
+        .needs("rows <= 524280", [](const auto& p) { return p.rows <= 524280; })
+        .variant("row_float4", LAUNCHER(matrix_add_row_float4))
+        .needs("pitch % 4 == 0", [](const auto& p) { return p.pitch % 4 == 0; })
+        .reference(LAUNCHER(matrix_add_reference))
+        .parallel(LAUNCHER(matrix_add_parallel))
+        .shapes({{1, 1, 1}})
+        .bench({{16384, 16384, 16384}})
+        .show({{1024, 1000, 1024}})
+        .inputs([](auto& p, days::Shape s, days::Inputs& in) {
+          p.rows = static_cast<int>(s[0]);
+          p.cols = static_cast<int>(s[1]);
+          p.pitch = s[2];
+          p.a = in.normal(s[0] * s[2]);
+          p.b = in.normal(s[0] * s[2]);
+          p.c = in.output(s[0] * s[2]);
+        })
+        .traffic([](const auto& p) {
+          const double elements = 1.0 * p.rows * p.cols;
+          return days::reads(p.a, elements) + days::reads(p.b, elements) + days::writes(p.c, elements);
+        })
+        .tolerance(days::exact)
+        .lesson("let threadIdx.x run along a row: neighbours in a warp, neighbours in memory.");
+
+}  // namespace day01
