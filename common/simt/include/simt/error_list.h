@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// CUDA's errors: number, name and text, once. driver_types.h makes the enum of it, api/errors.cpp the two look-ups.
-// Included several times, each time with another SIMT_ERROR(number, name, text).
+// CUDA's errors: number, name and text, once. driver_types.h makes the enum of it, api/errors.cpp the two
+// look-ups. Included several times, each time with another SIMT_ERROR(number, name, text).
 SIMT_ERROR(0, cudaSuccess, "no error")
 SIMT_ERROR(1, cudaErrorInvalidValue, "invalid argument")
 SIMT_ERROR(2, cudaErrorMemoryAllocation, "out of memory")
@@ -26,7 +26,8 @@ SIMT_ERROR(24, cudaErrorTextureNotBound, "cannot fetch from a texture that is no
 SIMT_ERROR(25, cudaErrorSynchronizationError, "incorrect use of __syncthreads()")
 SIMT_ERROR(26, cudaErrorInvalidFilterSetting, "linear filtering not supported for non-float type")
 SIMT_ERROR(27, cudaErrorInvalidNormSetting, "read as normalized float not supported for data type")
-SIMT_ERROR(28, cudaErrorMixedDeviceExecution, "device emulation mode and device execution mode cannot be mixed")
+SIMT_ERROR(28, cudaErrorMixedDeviceExecution,
+           "device emulation mode and device execution mode cannot be mixed")
 SIMT_ERROR(31, cudaErrorNotYetImplemented, "feature not yet implemented")
 SIMT_ERROR(32, cudaErrorMemoryValueTooLarge, "memory size or pointer value too large to fit in 32 bit")
 SIMT_ERROR(34, cudaErrorStubLibrary, "CUDA driver is a stub library")
@@ -41,10 +42,16 @@ SIMT_ERROR(49, cudaErrorIncompatibleDriverContext, "incompatible driver context"
 SIMT_ERROR(52, cudaErrorMissingConfiguration, "__global__ function call is not configured")
 SIMT_ERROR(53, cudaErrorPriorLaunchFailure, "unspecified launch failure in prior launch")
 SIMT_ERROR(65, cudaErrorLaunchMaxDepthExceeded, "launch would exceed maximum depth of nested launches")
-SIMT_ERROR(66, cudaErrorLaunchFileScopedTex, "launch failed because kernel uses unsupported, file-scoped textures (texture objects are supported)")
-SIMT_ERROR(67, cudaErrorLaunchFileScopedSurf, "launch failed because kernel uses unsupported, file-scoped surfaces (surface objects are supported)")
-SIMT_ERROR(68, cudaErrorSyncDepthExceeded, "cudaDeviceSynchronize failed because caller's grid depth exceeds cudaLimitDevRuntimeSyncDepth")
-SIMT_ERROR(69, cudaErrorLaunchPendingCountExceeded, "launch failed because launch would exceed cudaLimitDevRuntimePendingLaunchCount")
+SIMT_ERROR(
+    66, cudaErrorLaunchFileScopedTex,
+    "launch failed because kernel uses unsupported, file-scoped textures (texture objects are supported)")
+SIMT_ERROR(
+    67, cudaErrorLaunchFileScopedSurf,
+    "launch failed because kernel uses unsupported, file-scoped surfaces (surface objects are supported)")
+SIMT_ERROR(68, cudaErrorSyncDepthExceeded,
+           "cudaDeviceSynchronize failed because caller's grid depth exceeds cudaLimitDevRuntimeSyncDepth")
+SIMT_ERROR(69, cudaErrorLaunchPendingCountExceeded,
+           "launch failed because launch would exceed cudaLimitDevRuntimePendingLaunchCount")
 SIMT_ERROR(98, cudaErrorInvalidDeviceFunction, "invalid device function")
 SIMT_ERROR(100, cudaErrorNoDevice, "no CUDA-capable device is detected")
 SIMT_ERROR(101, cudaErrorInvalidDevice, "invalid device ordinal")
@@ -70,10 +77,12 @@ SIMT_ERROR(218, cudaErrorInvalidPtx, "a PTX JIT compilation failed")
 SIMT_ERROR(219, cudaErrorInvalidGraphicsContext, "invalid OpenGL or DirectX context")
 SIMT_ERROR(220, cudaErrorNvlinkUncorrectable, "uncorrectable NVLink error detected during the execution")
 SIMT_ERROR(221, cudaErrorJitCompilerNotFound, "PTX JIT compiler library not found")
-SIMT_ERROR(222, cudaErrorUnsupportedPtxVersion, "the provided PTX was compiled with an unsupported toolchain.")
+SIMT_ERROR(222, cudaErrorUnsupportedPtxVersion,
+           "the provided PTX was compiled with an unsupported toolchain.")
 SIMT_ERROR(223, cudaErrorJitCompilationDisabled, "PTX JIT compilation was disabled")
 SIMT_ERROR(224, cudaErrorUnsupportedExecAffinity, "the provided execution affinity is not supported")
-SIMT_ERROR(225, cudaErrorUnsupportedDevSideSync, "the provided PTX contains unsupported call to cudaDeviceSynchronize")
+SIMT_ERROR(225, cudaErrorUnsupportedDevSideSync,
+           "the provided PTX contains unsupported call to cudaDeviceSynchronize")
 SIMT_ERROR(226, cudaErrorContained, "Invalid access of peer GPU memory over nvlink or a hardware error")
 SIMT_ERROR(300, cudaErrorInvalidSource, "device kernel image is invalid")
 SIMT_ERROR(301, cudaErrorFileNotFound, "file not found")
@@ -95,7 +104,8 @@ SIMT_ERROR(708, cudaErrorSetOnActiveProcess, "cannot set while device is active 
 SIMT_ERROR(709, cudaErrorContextIsDestroyed, "context is destroyed")
 SIMT_ERROR(710, cudaErrorAssert, "device-side assert triggered")
 SIMT_ERROR(711, cudaErrorTooManyPeers, "peer mapping resources exhausted")
-SIMT_ERROR(712, cudaErrorHostMemoryAlreadyRegistered, "part or all of the requested memory range is already mapped")
+SIMT_ERROR(712, cudaErrorHostMemoryAlreadyRegistered,
+           "part or all of the requested memory range is already mapped")
 SIMT_ERROR(713, cudaErrorHostMemoryNotRegistered, "pointer does not correspond to a registered memory region")
 SIMT_ERROR(714, cudaErrorHardwareStackError, "hardware stack error")
 SIMT_ERROR(715, cudaErrorIllegalInstruction, "an illegal instruction was encountered")
@@ -108,31 +118,49 @@ SIMT_ERROR(721, cudaErrorTensorMemoryLeak, "tensor memory not completely freed")
 SIMT_ERROR(800, cudaErrorNotPermitted, "operation not permitted")
 SIMT_ERROR(801, cudaErrorNotSupported, "operation not supported")
 SIMT_ERROR(802, cudaErrorSystemNotReady, "system not yet initialized")
-SIMT_ERROR(803, cudaErrorSystemDriverMismatch, "system has unsupported display driver / cuda driver combination")
-SIMT_ERROR(804, cudaErrorCompatNotSupportedOnDevice, "forward compatibility was attempted on non supported HW")
-SIMT_ERROR(805, cudaErrorMpsConnectionFailed, "MPS client failed to connect to the MPS control daemon or the MPS server")
-SIMT_ERROR(806, cudaErrorMpsRpcFailure, "the remote procedural call between the MPS server and the MPS client failed")
+SIMT_ERROR(803, cudaErrorSystemDriverMismatch,
+           "system has unsupported display driver / cuda driver combination")
+SIMT_ERROR(804, cudaErrorCompatNotSupportedOnDevice,
+           "forward compatibility was attempted on non supported HW")
+SIMT_ERROR(805, cudaErrorMpsConnectionFailed,
+           "MPS client failed to connect to the MPS control daemon or the MPS server")
+SIMT_ERROR(806, cudaErrorMpsRpcFailure,
+           "the remote procedural call between the MPS server and the MPS client failed")
 SIMT_ERROR(807, cudaErrorMpsServerNotReady, "MPS server is not ready to accept new MPS client requests")
-SIMT_ERROR(808, cudaErrorMpsMaxClientsReached, "the hardware resources required to create MPS client have been exhausted")
-SIMT_ERROR(809, cudaErrorMpsMaxConnectionsReached, "the hardware resources required to support device connections have been exhausted")
+SIMT_ERROR(808, cudaErrorMpsMaxClientsReached,
+           "the hardware resources required to create MPS client have been exhausted")
+SIMT_ERROR(809, cudaErrorMpsMaxConnectionsReached,
+           "the hardware resources required to support device connections have been exhausted")
 SIMT_ERROR(810, cudaErrorMpsClientTerminated, "the MPS client has been terminated by the server")
-SIMT_ERROR(811, cudaErrorCdpNotSupported, "is using CUDA Dynamic Parallelism, but the current configuration, like MPS, does not support it")
-SIMT_ERROR(812, cudaErrorCdpVersionMismatch, "unsupported interaction between different versions of CUDA Dynamic Parallelism")
+SIMT_ERROR(811, cudaErrorCdpNotSupported,
+           "is using CUDA Dynamic Parallelism, but the current configuration, like MPS, does not support it")
+SIMT_ERROR(812, cudaErrorCdpVersionMismatch,
+           "unsupported interaction between different versions of CUDA Dynamic Parallelism")
 SIMT_ERROR(900, cudaErrorStreamCaptureUnsupported, "operation not permitted when stream is capturing")
 SIMT_ERROR(901, cudaErrorStreamCaptureInvalidated, "operation failed due to a previous error during capture")
-SIMT_ERROR(902, cudaErrorStreamCaptureMerge, "operation would result in a merge of separate capture sequences")
+SIMT_ERROR(902, cudaErrorStreamCaptureMerge,
+           "operation would result in a merge of separate capture sequences")
 SIMT_ERROR(903, cudaErrorStreamCaptureUnmatched, "capture was not ended in the same stream as it began")
 SIMT_ERROR(904, cudaErrorStreamCaptureUnjoined, "capturing stream has unjoined work")
 SIMT_ERROR(905, cudaErrorStreamCaptureIsolation, "dependency created on uncaptured work in another stream")
-SIMT_ERROR(906, cudaErrorStreamCaptureImplicit, "operation would make the legacy stream depend on a capturing blocking stream")
-SIMT_ERROR(907, cudaErrorCapturedEvent, "operation not permitted on an event last recorded in a capturing stream")
-SIMT_ERROR(908, cudaErrorStreamCaptureWrongThread, "attempt to terminate a thread-local capture sequence from another thread")
+SIMT_ERROR(906, cudaErrorStreamCaptureImplicit,
+           "operation would make the legacy stream depend on a capturing blocking stream")
+SIMT_ERROR(907, cudaErrorCapturedEvent,
+           "operation not permitted on an event last recorded in a capturing stream")
+SIMT_ERROR(908, cudaErrorStreamCaptureWrongThread,
+           "attempt to terminate a thread-local capture sequence from another thread")
 SIMT_ERROR(909, cudaErrorTimeout, "wait operation timed out")
-SIMT_ERROR(910, cudaErrorGraphExecUpdateFailure, "the graph update was not performed because it included changes which violated constraints specific to instantiated graph update")
+SIMT_ERROR(910, cudaErrorGraphExecUpdateFailure,
+           "the graph update was not performed because it included changes which violated constraints "
+           "specific to instantiated graph update")
 SIMT_ERROR(911, cudaErrorExternalDevice, "an async error has occured in external entity outside of CUDA")
-SIMT_ERROR(912, cudaErrorInvalidClusterSize, "a kernel launch error has occurred due to cluster misconfiguration")
-SIMT_ERROR(913, cudaErrorFunctionNotLoaded, "the function handle is not loaded when calling an API that requires a loaded function")
-SIMT_ERROR(914, cudaErrorInvalidResourceType, "one or more resources passed in are not valid resource types for the operation")
-SIMT_ERROR(915, cudaErrorInvalidResourceConfiguration, "one or more resources are insufficient or non-applicable for the operation")
+SIMT_ERROR(912, cudaErrorInvalidClusterSize,
+           "a kernel launch error has occurred due to cluster misconfiguration")
+SIMT_ERROR(913, cudaErrorFunctionNotLoaded,
+           "the function handle is not loaded when calling an API that requires a loaded function")
+SIMT_ERROR(914, cudaErrorInvalidResourceType,
+           "one or more resources passed in are not valid resource types for the operation")
+SIMT_ERROR(915, cudaErrorInvalidResourceConfiguration,
+           "one or more resources are insufficient or non-applicable for the operation")
 SIMT_ERROR(999, cudaErrorUnknown, "unknown error")
 SIMT_ERROR(10000, cudaErrorApiFailureBase, "api failure base")
