@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+//
+// The CPU's versions. A copy changes no bit and a fused multiply-add rounds once, on a CPU as on a GPU: the
+// kernels must agree with them bit for bit.
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+#include "day16_device_query/device_query.h"
+
+namespace day16 {
+namespace {
+
+// Calls work(first, last) on one thread a core, with [0, n) cut into equal parts.
+template <class Work>
+void on_all_cores(int64_t n, Work work) {
+  const int64_t parts = std::max<int64_t>(1, std::min<int64_t>(n, std::thread::hardware_concurrency()));
+  std::vector<std::thread> threads;
+  for (int64_t part = 1; part < parts; ++part) {
+    threads.emplace_back([=] { work(n * part / parts, n * (part + 1) / parts); });
+  }
+  work(0, n / parts);
+  for (std::thread& thread : threads) thread.join();
+}
+
+constexpr int kTogether = 64;  // chains side by side: enough for the compiler's vectors and the CPU's latency
+
+inline __attribute__((always_inline)) void step_together(float* v, float a, float b, int64_t steps) {
+  for (int64_t s = 0; s < steps; ++s) {
+    for (int c = 0; c < kTogether; ++c) v[c] = std::fma(v[c], a, b);
+  }
+}
+
+void step_portable(float* v, float a, float b, int64_t steps) {
+  step_together(v, a, b, steps);
+}
+
+#if defined(__x86_64__)
+// The same loop with the CPU's fused instruction. Without it std::fma is a library call: as exact, many times
+// slower.
+__attribute__((target("avx2,fma"))) void step_avx2(float* v, float a, float b, int64_t steps) {
+  step_together(v, a, b, steps);
+}
+#endif
+
+}  // namespace
+
+void copy_reference(const Copy<float>& p) {
+  for (int64_t i = 0; i < p.n; ++i) p.y[i] = p.x[i];
+}
+
+void copy_parallel(const Copy<float>& p) {
+  on_all_cores(p.n, [&p](int64_t first, int64_t last) {
+    std::memcpy(p.y + first, p.x + first, (last - first) * sizeof(float));
+  });
+}
+
+// An element's result depends on its own x alone, so each different x is worked out once. The benchmark's
+// input repeats a thousand values: without this, checking it would take minutes.
+void fma_reference(const Fma<float>& p) {
+  std::unordered_map<uint32_t, float> known;  // by the bits of x: 0 and -0, and NaNs, are told apart
+  for (int64_t i = 0; i < p.n; ++i) {
+    uint32_t bits;
+    std::memcpy(&bits, &p.x[i], sizeof bits);
+    const auto [entry, is_new] = known.try_emplace(bits, p.x[i]);
+    if (is_new) {
+      for (int64_t s = 0; s < p.steps; ++s) entry->second = std::fma(entry->second, p.a, p.b);
+    }
+    p.y[i] = entry->second;
+  }
+}
+
+void fma_parallel(const Fma<float>& p) {
+  auto step = step_portable;
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) step = step_avx2;
+#endif
+  on_all_cores(p.n, [&p, step](int64_t first, int64_t last) {
+    for (int64_t i = first; i < last; i += kTogether) {
+      float v[kTogether] = {};
+      const int64_t count = std::min<int64_t>(kTogether, last - i);
+      std::copy_n(p.x + i, count, v);
+      step(v, p.a, p.b, p.steps);
+      std::copy_n(v, count, p.y + i);
+    }
+  });
+}
+
+}  // namespace day16
