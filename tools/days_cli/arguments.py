@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: MIT
+"""Splits a subcommand's arguments into days, its own options and what it passes on."""
+from __future__ import annotations
+
+import difflib
+
+from days_cli.errors import DaysError
+
+
+class Arguments:
+    """options: name -> value (True for a switch); words: the positional ones; rest: passed on untouched."""
+
+    def __init__(self):
+        self.options = {}
+        self.words = []
+        self.rest = []
+
+    def get(self, name, default=None):
+        return self.options.get(name, default)
+
+
+def parse(command, arguments, valued=None, switches=(), words=0, passed_on=()):
+    """valued: {"--backend": ("cuda", "simt") or None for any}; passed_on: names of valued options of the program that
+    the command starts. Where there are any, unknown flags after the first word go there as well, as does all after --.
+    """
+    valued = dict(valued or {}, **{"--color": ("auto", "always", "never")})
+    switches = (*switches, "--help")
+    result = Arguments()
+    queue = list(arguments)
+    while queue:
+        argument = queue.pop(0)
+        name, equals, value = argument.partition("=")
+        if argument == "-h":
+            name = "--help"
+        if argument == "--" and passed_on:
+            result.rest += queue
+            break
+        if name in switches and not equals:
+            result.options[name] = True
+        elif name in valued:
+            result.options[name] = _checked(command, name, valued[name], value if equals else _next(command, name, queue))
+        elif name in passed_on:
+            result.rest += [name, value if equals else _next(command, name, queue)]
+        elif argument.startswith("-") and argument != "-":
+            if not passed_on or not result.words:
+                raise _unknown(command, name, [*switches, *valued, *passed_on])
+            result.rest.append(argument)
+        elif len(result.words) < words:
+            result.words.append(argument)
+        elif passed_on and result.rest:
+            result.rest.append(argument)  # the value of a flag that only the program knows
+        else:
+            raise DaysError(f'days {command} does not know what to do with "{argument}"', f"./days {command} --help")
+    return result
+
+
+def _next(command, name, queue):
+    if not queue or (queue[0].startswith("--") and len(queue[0]) > 2):
+        raise DaysError(f"{name} needs a value", f"./days {command} --help")
+    return queue.pop(0)
+
+
+def _checked(command, name, allowed, value):
+    if allowed and value not in allowed:
+        raise DaysError(f'{name} is {" or ".join(allowed)}, not "{value}"', f"./days {command} --help")
+    return value
+
+
+def _unknown(command, name, known):
+    near = difflib.get_close_matches(name, known, 1)
+    return DaysError(f"days {command} has no flag {name}." + (f" Nearest: {near[0]}" if near else ""),
+                     f"./days {command} --help")

@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: MIT
+"""What `test` and `bench` need beyond a compiler: a CMake that is new enough, Ninja, GoogleTest, Google Benchmark.
+
+Found, else installed with apt (as root) or Homebrew; CMake and Ninja else with pip in build/venv.
+"""
+from __future__ import annotations
+
+import functools
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from days_cli import console, packages, paths, toolchain
+from days_cli.errors import ENVIRONMENT, WRONG, DaysError
+
+_TITLES = {"cmake": "CMake", "ninja": "Ninja", "gtest": "GoogleTest", "benchmark": "Google Benchmark"}
+_CONFIG = {"gtest": "GTest", "benchmark": "benchmark"}
+
+
+@functools.lru_cache(maxsize=None)
+def oldest_cmake():
+    """As CMakeLists.txt says it."""
+    text = (paths.ROOT / "CMakeLists.txt").read_text(encoding="utf-8")
+    match = re.search(r"cmake_minimum_required\(VERSION (\d+)\.(\d+)", text)
+    return int(match.group(1)), int(match.group(2))
+
+
+def environment():
+    """os.environ with build/venv's programs first, where it has some."""
+    result = dict(os.environ)
+    if (paths.VENV / "bin").is_dir():
+        result["PATH"] = f"{paths.VENV / 'bin'}{os.pathsep}{result.get('PATH', '')}"
+    return result
+
+
+def find(tool):
+    """(path, version) of cmake or ninja; (None, ()) where there is none."""
+    path = shutil.which(tool, path=environment().get("PATH"))
+    match = re.search(r"(\d+)\.(\d+)", toolchain.output_of([path, "--version"])) if path else None
+    return (path, (int(match.group(1)), int(match.group(2)))) if match else (None, ())
+
+
+def find_package(thing):
+    """The version of the installed gtest or benchmark as CMake will see it, "" where there is none."""
+    name = _CONFIG[thing]
+    prefixes = [prefix for variable in ("CMAKE_PREFIX_PATH", "CONDA_PREFIX")
+                for prefix in os.environ.get(variable, "").split(os.pathsep) if prefix]
+    for prefix in [*prefixes, "/usr/local", "/usr", "/opt/homebrew", "/opt/local"]:
+        for pattern in ("lib*/cmake", "lib/*/cmake", "share/cmake"):
+            for version in Path(prefix).glob(f"{pattern}/{name}*/{name}ConfigVersion.cmake"):
+                match = re.search(r'PACKAGE_VERSION "([\d.]+)"', version.read_text(errors="replace"))
+                return match.group(1) if match else "installed"
+    return ""
+
+
+def good(tool):
+    return find(tool)[1] >= (oldest_cmake() if tool == "cmake" else (1, 0))
+
+
+def missing(things):
+    """Which of cmake, ninja, gtest, benchmark are not here, or too old."""
+    return [thing for thing in things if not (good(thing) if thing in ("cmake", "ninja") else find_package(thing))]
+
+
+def by_system(thing):
+    """Would the system's package manager give a version that is new enough, without asking?"""
+    if not packages.may_install():
+        return False
+    return thing != "cmake" or (packages.offered_version("cmake") or oldest_cmake()) >= oldest_cmake()
+
+
+def plan(thing):
+    """How ensure() would get a missing thing, in words for doctor."""
+    if by_system(thing):
+        return f"it will {packages.command([thing])}"
+    if thing in ("cmake", "ninja"):
+        return f"it will pip install {thing} in build/venv"
+    return "it will be downloaded and built; or " + packages.command([thing])
+
+
+def ensure(things):
+    """Gets what is missing, saying so; DaysError with the command where that is not possible."""
+    lacking = missing(things)
+    system = [thing for thing in lacking if by_system(thing)]
+    if system:
+        packages.install(system)
+    by_pip = [tool for tool in ("cmake", "ninja") if tool in things and not good(tool)]
+    if by_pip:
+        _pip_install(by_pip)
+    for thing in missing([thing for thing in things if thing in _CONFIG]):
+        console.note(f"{_TITLES[thing]} is not installed: CMake downloads it. Or: {packages.command([thing])}")
+
+
+def _pip_install(tools):
+    wanted = [f"cmake>={toolchain.dotted(oldest_cmake())},<4" if tool == "cmake" else tool for tool in tools]
+    old = find("cmake")[1]
+    why = f" (this one is {toolchain.dotted(old)})" if "cmake" in tools and old else ""
+    console.note(f"Installing {' and '.join(_TITLES[tool] for tool in tools)} with pip in build/venv{why}")
+    by_hand = f"python3 -m pip install --user {' '.join(repr(item) for item in wanted)}"
+    python = paths.VENV / "bin" / "python3"
+    if not _works(python):
+        created, output = _run([sys.executable, "-m", "venv", "--clear", str(paths.VENV)])
+        if not created and packages.manager() == "apt-get" and "ensurepip" in output:
+            if not packages.may_install():
+                raise DaysError("this Python cannot make environments", packages.command(["venv"]), ENVIRONMENT)
+            packages.install(["venv"])
+            created, output = _run([sys.executable, "-m", "venv", "--clear", str(paths.VENV)])
+        if not created:
+            raise DaysError(f"no environment for pip in build/venv{packages.why(output)}", by_hand, ENVIRONMENT)
+    done, output = _run([str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *wanted])
+    if not done:
+        raise DaysError(f"pip cannot install {' and '.join(tools)}{packages.why(output)}", by_hand, ENVIRONMENT)
+
+
+def _works(python):
+    return python.exists() and _run([str(python), "-m", "pip", "--version"])[0]
+
+
+def _run(command):
+    try:
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
+                              check=False)
+    except OSError as error:
+        return False, str(error)
+    return done.returncode == 0, done.stdout.decode(errors="replace")
+
+
+def stream(command, each_line, extra_environment=None):
+    """Runs a command in the root, hands over its output line by line; its exit code. Ends it when interrupted."""
+    process = subprocess.Popen(command, cwd=paths.ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                               stdin=subprocess.DEVNULL, env=dict(environment(), **(extra_environment or {})))
+    try:
+        for line in process.stdout:
+            each_line(line.decode(errors="replace").rstrip("\n"))
+        return process.wait()
+    except BaseException:
+        process.terminate()
+        process.wait()
+        raise
+
+
+def configure(preset):
+    """cmake --preset; a build folder that was made for a clone elsewhere is made afresh."""
+    console.progress(f"configuring {preset}")
+    command = [find("cmake")[0], "--preset", preset]
+    cache = paths.BUILD / preset / "CMakeCache.txt"
+    if cache.exists():
+        home = re.search(r"^CMAKE_HOME_DIRECTORY:INTERNAL=(.*)$", cache.read_text(errors="replace"), re.MULTILINE)
+        if not home or Path(home.group(1)) != paths.ROOT:
+            command.append("--fresh")
+    lines = []
+    code = stream(command, lines.append)
+    console.clear_progress()
+    if code:
+        raise DaysError(f"cmake --preset {preset} fails: {_cmake_error(lines)}",
+                        f"cmake --preset {preset}", ENVIRONMENT)
+
+
+def _cmake_error(lines):
+    """The first error's own sentence."""
+    for i, line in enumerate(lines):
+        if line.startswith("CMake Error"):
+            text = []
+            rest = line.partition(": ")[2] if not line.endswith(":") else ""
+            for following in ([rest] if rest else []) + lines[i + 1:]:
+                if text and not following.strip():
+                    break
+                if following.strip():
+                    text.append(following.strip())
+            return " ".join(text)
+    return lines[-1] if lines else "it says nothing"
+
+
+def build(preset, targets=()):
+    """cmake --build --preset; shows progress on a terminal, and what compilers say."""
+    command = [find("cmake")[0], "--build", "--preset", preset]
+    if targets:
+        command += ["--target", *targets]
+    shown = []
+
+    def line_comes(line):
+        step = re.match(r"\[(\d+/\d+)\] (.*)", line)
+        if step:
+            console.progress(f"building {step.group(1)}  {_short(step.group(2))}")
+        elif line.strip() and not line.startswith("ninja: no work"):
+            shown.append(line)
+
+    code = stream(command, line_comes)
+    console.clear_progress()
+    if shown:
+        print("\n".join(shown), file=sys.stderr, flush=True)
+    if code:
+        failed = next((line for line in shown if line.startswith("FAILED:")), "")
+        source = re.search(r"dir/([^ ]*?)\.o(?:bj)?(?: |$)", failed)
+        full = any("No space left" in line for line in shown)
+        raise DaysError(f"{source.group(1).lstrip('_/')} does not compile" if source else f"the build of {preset} fails",
+                        f"cmake --build --preset {preset}", ENVIRONMENT if full else WRONG)
+
+
+def _short(text):
+    """Ninja's description without its folders: Building CXX object .../02_x.cu.o -> 02_x.cu"""
+    match = re.match(r"(?:Building|Linking) .* (\S+)$", text)
+    return re.sub(r"\.o(bj)?$", "", match.group(1).rpartition("/")[2]) if match else text
+
+
+def known_presets():
+    """The names in CMakePresets.json that can be built."""
+    data = json.loads((paths.ROOT / "CMakePresets.json").read_text(encoding="utf-8"))
+    return [preset["name"] for preset in data["buildPresets"]]
+
+
+def preset_for(given, backend):
+    """The preset that was asked for, else the one of the backend."""
+    if given and given not in known_presets():
+        raise DaysError(f'no preset "{given}". There are {", ".join(known_presets())}', "./days test --preset cpu")
+    return given or ("cuda" if backend == "cuda" else "cpu")

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""The subcommands: each module has SUMMARY, HELP and run(args) -> exit code."""

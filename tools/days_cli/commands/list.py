@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: MIT
+"""days list: every day, track by track; days alone: one line a track."""
+from __future__ import annotations
+
+from days_cli import arguments, catalog, console
+from days_cli import gpu as gpus
+
+USAGE = ""
+SUMMARY = "every day in teaching order"
+HELP = """./days list      every day in teaching order: here, or planned
+./days           one line a track"""
+
+
+def run(args):
+    given = arguments.parse("list", args)
+    console.set_color(given.get("--color", "auto"))
+    if given.get("--help"):
+        console.say(HELP)
+        return 0
+    for track, days in catalog.tracks():
+        console.say(console.paint(track, "bold"))
+        for day in days:
+            _line(day)
+        console.say()
+    console.say("Run one: " + console.paint("./days run 1", "cyan"))
+    return 0
+
+
+def _line(day):
+    if not day.folder:
+        console.say(f"  {day.number:02d} {day.name:<28} " + console.paint("planned", "yellow"))
+        return
+    front = day.front_matter()
+    title, minutes = str(front.get("title", "")), front.get("minutes")
+    about = (title + (f", {minutes} min" if minutes else "")).lstrip(", ")
+    if len(about) > console.WIDTH - 34:
+        about = title[:console.WIDTH - 37] + "..."
+    console.say(f"  {console.paint(f'{day.number:02d} {day.name:<28}', 'cyan')} {about}".rstrip())
+
+
+def overview():
+    """The bare command. In the bars # is a day that is here, . one that is planned."""
+    tracks = catalog.tracks()
+    planned, here = len(catalog.all_days()), len(catalog.here())
+    probe = gpus.detect()
+    where = f"{probe.gpu.name}, sm_{probe.gpu.sm}." if probe.gpu else "No GPU: kernels run on this CPU."
+    for line in console.wrap(f"{planned} days of GPU programming, {here} here so far. {where}"):
+        console.say(line)
+    width = max(len(track) for track, _ in tracks) + 2
+    longest = max(len(days) for _, days in tracks)
+    first = next((day for _, days in tracks for day in days if day.folder), None)
+    for track, days in tracks:
+        bar = "[" + "".join("#" if day.folder else "." for day in days) + "]"
+        count = f"{sum(day.folder is not None for day in days)}/{len(days)}"
+        start = f"   <- start here: {first.label}" if first in days else ""
+        console.say(f"{track:<{width}}{bar:<{longest + 2}} {count:>5}" + console.paint(start, "bold"))
+    number = first.number if first else 1
+    console.say("Next  " + console.paint(f"./days run {number}", "cyan") +
+                "        Also  list, test, bench, doctor, new, --help")
+    return 0

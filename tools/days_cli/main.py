@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: MIT
+"""`./days COMMAND ...`: finds the subcommand's module, runs it, turns what it raises into UX's errors and exit codes."""
+from __future__ import annotations
+
+import difflib
+import errno
+import importlib
+import signal
+import sys
+
+from days_cli import console
+from days_cli.errors import ENVIRONMENT, INTERRUPTED, DaysError
+
+COMMANDS = ("list", "run", "test", "bench", "doctor", "new")
+
+_FOOT = """
+A day is named 14, day14, softmax, or by any unique prefix.
+Every command takes --help and --color auto|always|never.
+Exit codes: 0 good, 1 something is wrong with a kernel or its code, 2 a day, flag
+or size that does not exist, 3 this machine lacks something (./days doctor)."""
+
+
+def module_of(command):
+    return importlib.import_module("days_cli.commands." + command)
+
+
+def _help():
+    console.say("GPU programming, one day at a time.\n")
+    for command in COMMANDS:
+        module = module_of(command)
+        usage = f"./days {command} {module.USAGE}".rstrip()
+        console.say(f"  {console.paint(usage, 'cyan')}{' ' * max(1, 26 - len(usage))}{module.SUMMARY}")
+    console.say(_FOOT)
+    return 0
+
+
+def _dispatch(arguments):
+    while arguments and arguments[0].partition("=")[0] == "--color":  # before the command it works as well
+        arguments = arguments[1 if "=" in arguments[0] else 2:] + arguments[:1 if "=" in arguments[0] else 2]
+        if len(arguments) <= 2 and arguments[0].startswith("--color"):
+            arguments = ["list", *arguments]
+    if not arguments:
+        return module_of("list").overview()
+    command, rest = arguments[0], arguments[1:]
+    if command in ("--help", "-h", "help"):
+        return _help()
+    if command not in COMMANDS:
+        what = "flag" if command.startswith("-") else "command"
+        near = difflib.get_close_matches(command, COMMANDS, 1)
+        raise DaysError(f'no {what} "{command}". ' + (f"Nearest: {near[0]}. " if near else "") + "There are "
+                        + ", ".join(COMMANDS), f"./days {near[0]} --help" if near else "./days --help")
+    return module_of(command).run(rest)
+
+
+def main(arguments):
+    if hasattr(signal, "SIGPIPE"):
+        # `./days list | head -1` ends quietly, and what we start does not inherit Python's ignored signal.
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    try:
+        return _dispatch(list(arguments))
+    except DaysError as error:
+        console.print_error(error)
+        return error.code
+    except KeyboardInterrupt:
+        console.clear_progress()
+        print("interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except OSError as error:
+        if error.errno not in (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT):
+            raise
+        console.print_error(DaysError(f"{error.filename or 'writing'}: {error.strerror}", "./days doctor", ENVIRONMENT))
+        return ENVIRONMENT

@@ -1,0 +1,277 @@
+# SPDX-License-Identifier: MIT
+"""The compilers and CUDA libraries on this machine, and whether they fit together."""
+from __future__ import annotations
+
+import functools
+import os
+import re
+import shutil
+import site
+import subprocess
+import sys
+import sysconfig
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Optional, Tuple
+
+from days_cli import gpu as gpus
+from days_cli import packages, settings
+from days_cli.errors import ENVIRONMENT, DaysError
+
+OLDEST = {"g++": 11, "clang": 14, "Apple clang": 15}
+
+
+def output_of(command, **options):
+    """Standard output and error of a command as text, "" where it cannot be started or hangs."""
+    try:
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
+                              timeout=60, check=False, **options)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout.decode(errors="replace")
+
+
+def dotted(version):
+    return ".".join(str(part) for part in version)
+
+
+@dataclass(frozen=True)
+class Compiler:
+    path: str
+    kind: str  # g++, clang or Apple clang
+    version: Tuple[int, ...]
+
+    @property
+    def good(self):
+        return self.version[0] >= OLDEST[self.kind]
+
+    def __str__(self):
+        return f"{self.kind} {dotted(self.version[:2])}"
+
+
+def identify(path):
+    """The Compiler behind a path, None where it is none."""
+    found = shutil.which(path)
+    text = output_of([found, "--version"]) if found else ""
+    match = re.search(r"(Apple clang|clang) version (\d+)\.(\d+)", text)
+    if match:
+        return Compiler(found, match.group(1), (int(match.group(2)), int(match.group(3))))
+    match = re.match(r"\S*(?:g\+\+|gcc|c\+\+)\S*.*\) (\d+)\.(\d+)", text)
+    return Compiler(found, "g++", (int(match.group(1)), int(match.group(2)))) if match else None
+
+
+def _candidates():
+    yield from ("g++", "c++", "clang++")
+    yield from (f"g++-{version}" for version in range(20, 10, -1))
+    yield from (f"clang++-{version}" for version in range(25, 13, -1))
+
+
+@functools.lru_cache(maxsize=None)
+def host_compiler():
+    """The C++ compiler for the CPU backend: $CXX, else the first that is new enough; DaysError where there is none."""
+    wanted = os.environ.get("CXX", "").strip()
+    if wanted:
+        compiler = identify(wanted)
+        if compiler is None:
+            raise DaysError(f"CXX={wanted} is no g++ or clang++ that can be started", "unset CXX", ENVIRONMENT)
+        if not compiler.good:
+            raise DaysError(f"CXX={wanted} is {compiler}; the course needs {_oldest()}", "unset CXX", ENVIRONMENT)
+        return compiler
+    old = None
+    for name in _candidates():
+        compiler = identify(name)
+        if compiler and compiler.good:
+            return compiler
+        old = old or compiler
+    problem = f"{old} is too old: the course needs {_oldest()}" if old else "no C++ compiler found"
+    raise DaysError(problem, packages.command(["compiler"]), ENVIRONMENT)
+
+
+def _oldest():
+    return f"g++ {OLDEST['g++']} or clang {OLDEST['clang']}"
+
+
+@dataclass(frozen=True)
+class Nvcc:
+    path: str
+    version: Tuple[int, int]
+    root: Path  # of the toolkit
+    codes: Tuple[int, ...]  # real architectures that it can build: 75, 80, ...
+
+    def host_limit(self, kind):
+        """The newest major version of g++ or clang that this nvcc takes, as its own header says; None if it does not."""
+        for folder in (self.root / "include", *self.root.glob("targets/*/include")):
+            try:
+                text = (folder / "crt" / "host_config.h").read_text(errors="replace")
+            except OSError:
+                continue
+            if kind == "g++":
+                match = re.search(r"#if __GNUC__ > (\d+)", text)
+                return int(match.group(1)) if match else None
+            match = re.search(r"#if \(__clang_major__ >= (\d+)\)", text)
+            return int(match.group(1)) - 1 if match else None
+        return None
+
+
+@functools.lru_cache(maxsize=None)
+def nvcc():
+    """The CUDA compiler: $CUDACXX, on the PATH, else where toolkits are usually installed. None where there is none."""
+    places = [os.environ.get("CUDACXX", ""), "nvcc"]
+    places += [os.path.join(os.environ[name], "bin", "nvcc") for name in ("CUDA_HOME", "CUDA_PATH") if os.environ.get(name)]
+    places += ["/usr/local/cuda/bin/nvcc", *sorted(map(str, Path("/usr/local").glob("cuda-*/bin/nvcc")), reverse=True),
+               "/opt/cuda/bin/nvcc"]
+    for place in filter(None, places):
+        path = shutil.which(place)
+        match = re.search(r"release (\d+)\.(\d+)", output_of([path, "--version"])) if path else None
+        if match:
+            # The toolkit's folder is nvcc's own word: what is on the PATH may be a wrapper script.
+            top = re.search(r"^#\$ TOP=(.*)$", output_of([path, "--dryrun", "-c", "x.cu"]), re.MULTILINE)
+            root = Path(top.group(1).strip()) if top else Path(path).resolve().parent.parent
+            codes = sorted({int(code) for code in re.findall(r"sm_(\d+)\b", output_of([path, "--list-gpu-code"]))})
+            return Nvcc(path, (int(match.group(1)), int(match.group(2))), root, tuple(codes))
+    return None
+
+
+@functools.lru_cache(maxsize=None)
+def nvcc_host():
+    """(the compiler that nvcc should call, why it cannot be the default one, or "")."""
+    compiler = nvcc()
+    given = os.environ.get("NVCC_CCBIN") or os.environ.get("CUDAHOSTCXX")
+    default = identify(given or "g++")
+    if default is None:
+        raise DaysError("nvcc needs a host compiler, and there is no g++", packages.command(["compiler"]), ENVIRONMENT)
+    limit = compiler.host_limit(default.kind)
+    too_new = limit is not None and default.version[0] > limit
+    if not too_new and default.good:
+        return default, ""
+    problem = (f"nvcc {dotted(compiler.version)} takes {default.kind} up to {limit}, this is {default}" if too_new
+               else f"{default} is too old: the course needs {_oldest()}")
+    for name in () if given else _candidates():
+        other = identify(name)
+        limit = compiler.host_limit(other.kind) if other else None
+        if other and other.good and (limit is None or other.version[0] <= limit):
+            return other, problem
+    raise DaysError(problem, _install_host(limit) if too_new else packages.command(["compiler"]), ENVIRONMENT)
+
+
+def _install_host(limit):
+    line = packages.command(["compiler"])
+    return re.sub(r"(g\+\+|gcc)$", rf"\g<1>-{limit}", line) if packages.manager() == "apt-get" else line
+
+
+def architecture_flags(gpu, compiler):
+    """nvcc's flags for exactly this GPU, and whether they are real machine code (else PTX, for the driver to compile)."""
+    data = settings.load()["cuda"]
+    features = data.get("feature_architectures", {}).get(str(gpu.sm))
+    if gpu.sm in compiler.codes:
+        name = features or str(gpu.sm)
+        return [f"--generate-code=arch=compute_{name},code=sm_{name}"], True
+    same_family = [code for code in compiler.codes if code // 10 == gpu.sm // 10 and code < gpu.sm]
+    if same_family:  # machine code runs on later cards of its own major version
+        return [f"--generate-code=arch=compute_{same_family[-1]},code=sm_{same_family[-1]}"], True
+    older = [code for code in compiler.codes if code < gpu.sm]
+    return ([f"--generate-code=arch=compute_{older[-1]},code=compute_{older[-1]}"], False) if older else ([], False)
+
+
+def check_cuda(probe, compiler, again):
+    """DaysError where kernels built here could not run on the GPU. again: the command that works without it."""
+    data = settings.load()["cuda"]
+    gpu = probe.gpu
+    oldest_sm, oldest = data["oldest_architecture"], tuple(int(part) for part in data["oldest_toolkit"].split("."))
+    if gpu.sm < oldest_sm:
+        raise DaysError(f"{gpu.name} is sm_{gpu.sm}; the course needs sm_{oldest_sm} (Turing) or later", again, ENVIRONMENT)
+    if compiler.version < oldest:
+        raise DaysError(f"nvcc {dotted(compiler.version)} is too old: the course needs CUDA {data['oldest_toolkit']}", again,
+                        ENVIRONMENT)
+    if not architecture_flags(gpu, compiler)[0]:
+        raise DaysError(f"nvcc {dotted(compiler.version)} no longer builds for sm_{gpu.sm} ({gpu.name})", again, ENVIRONMENT)
+    real = architecture_flags(gpu, compiler)[1]
+    if probe.cuda and probe.cuda[0] < compiler.version[0]:
+        raise DaysError(f"the driver ({dotted(probe.cuda)}) is older than nvcc ({dotted(compiler.version)}): "
+                        f"update the driver or use CUDA {probe.cuda[0]}", again, ENVIRONMENT)
+    if probe.cuda and probe.cuda < compiler.version and not real:
+        raise DaysError(f"sm_{gpu.sm} needs PTX here, and the driver ({dotted(probe.cuda)}) is too old for that of nvcc "
+                        f"{dotted(compiler.version)}", again, ENVIRONMENT)
+
+
+def choose_backend(wanted, again):
+    """("cuda" or "simt", remark): the GPU where there is one and nvcc, unless told otherwise.
+
+    again: the command that does the same on the CPU, for errors.
+    """
+    if wanted == "simt":
+        return "simt", ""
+    probe = gpus.detect()
+    if not probe.gpu:
+        if wanted == "cuda":
+            raise DaysError("no NVIDIA GPU here" + (f": {probe.problem}" if probe.problem else ""), again, ENVIRONMENT)
+        remark = f"An NVIDIA driver is here but no GPU ({probe.problem}): kernels run on this CPU."
+        return "simt", remark if probe.problem else ""
+    compiler = nvcc()
+    if not compiler:
+        if wanted == "cuda":
+            raise DaysError(f"{probe.gpu.name} is here but no nvcc: install the CUDA toolkit", "./days doctor", ENVIRONMENT)
+        return "simt", f"{probe.gpu.name} is here but no nvcc: kernels run on this CPU. See ./days doctor"
+    check_cuda(probe, compiler, again)
+    return "cuda", ""
+
+
+@dataclass(frozen=True)
+class Library:
+    """A CUDA library as baselines use it."""
+    title: str
+    include: Optional[str]  # to add to the search path; None where nvcc finds the header itself
+    binary: Optional[str]  # the file to link
+    wheel: str = ""  # pip's name for it
+
+
+def site_folders():
+    """Folders in which pip may have put NVIDIA's wheels."""
+    folders = []
+    for variable in ("VIRTUAL_ENV", "CONDA_PREFIX"):
+        if os.environ.get(variable):
+            folders += sorted(Path(os.environ[variable]).glob("lib/python3*/site-packages"))
+    folders += [Path(folder) for folder in (*site.getsitepackages(), site.getusersitepackages())]
+    python = shutil.which("python3")
+    if python and os.path.realpath(python) != os.path.realpath(sys.executable):
+        folders += [Path(line) for line in output_of([python, "-c", "import sysconfig; print(sysconfig.get_paths()"
+                                                                    "['purelib'])"]).splitlines() if line]
+    folders.append(Path(sysconfig.get_paths()["purelib"]))
+    return list(dict.fromkeys(folder for folder in folders if (folder / "nvidia").is_dir()))
+
+
+def find_library(key, compiler):
+    """(Library or None, the pip command that would give it or "")."""
+    data = settings.load()["libraries"].get(key)
+    if data is None:
+        raise DaysError(f'cmake/build.json has no library "{key}", which a file in baselines/ is named after', code=1)
+    soname = data.get("soname")
+    for include in (compiler.root / "include", *compiler.root.glob("targets/*/include")):
+        for header in (include / data["header"], include / "cccl" / data["header"]):
+            if header.is_file():
+                binary = _shared(soname, (include.parent / "lib64", include.parent / "lib"))
+                if binary or not soname:
+                    return Library(data["title"], None, binary), ""
+    wheel = data.get("wheels", {}).get(str(compiler.version[0]))
+    if not wheel:
+        return None, ""
+    for folder in site_folders():
+        base = folder / wheel["folder"]
+        if (base / "include" / data["header"]).is_file():
+            binary = _shared(soname, (base / "lib",))
+            if binary or not soname:
+                return Library(data["title"], str(base / "include"), binary, wheel["package"]), ""
+    return None, f"pip install '{wheel['package']}=={dotted(compiler.version)}.*'"
+
+
+def _shared(soname, folders):
+    if not soname:
+        return None
+    for folder in folders:
+        exact = folder / f"lib{soname}.so"
+        if exact.exists():
+            return str(exact)
+        versioned = sorted(path for path in folder.glob(f"lib{soname}.so.*") if re.search(r"\.so\.\d+$", path.name))
+        if versioned:
+            return str(versioned[-1])
+    return None
