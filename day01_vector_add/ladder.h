@@ -30,6 +30,12 @@ inline float special_value(size_t i) {
   return values[i % std::size(values)];
 }
 
+// The partner: while special_value goes once through its 13 values, this one stays, so that all 169 pairs
+// meet.
+inline float other_special_value(size_t i) {
+  return special_value(i / 13);
+}
+
 inline const auto vector_add =
     days::ladder<VectorAdd>("vector_add")
         .extents({"n"})
@@ -64,6 +70,7 @@ inline const auto vector_add =
                  {4097},
                  {8191},
                  {1000003}})
+        .gpu_shapes({{(1 << 26) + 5}})
         .bench({{1 << 28}})
         .show({{1 << 20}})
         .inputs([](auto& p, days::Shape s, days::Inputs& in) {
@@ -75,8 +82,8 @@ inline const auto vector_add =
         .hostile("special values",
                  [](auto& p, days::Shape s, days::Inputs& in) {
                    p.n = s[0];
-                   p.a = in.fill(s[0], [](size_t i) { return special_value(i); });
-                   p.b = in.fill(s[0], [](size_t i) { return special_value(i / 13 + i); });
+                   p.a = in.fill(s[0], special_value);
+                   p.b = in.fill(s[0], other_special_value);
                    p.c = in.output(s[0]);
                  })
         .hostile("misaligned a",
@@ -97,24 +104,57 @@ inline const auto matrix_add =
         .extents({"rows", "cols", "pitch"})
         .types<float>()
         .variant("wrong_way", LAUNCHER(matrix_add_wrong_way))
-        .needs("cols <= 524280", [](const auto& p) { return p.cols <= 524280; })
+        .needs("cols <= pitch and 524280",
+               [](const auto& p) { return p.cols <= p.pitch && p.cols <= 524280; })
         .variant("right_way", LAUNCHER(matrix_add_right_way))
-        .needs("rows <= 524280", [](const auto& p) { return p.rows <= 524280; })
+        .needs("cols <= pitch, rows <= 524280",
+               [](const auto& p) { return p.cols <= p.pitch && p.rows <= 524280; })
         .variant("row_float4", LAUNCHER(matrix_add_row_float4))
-        .needs("pitch % 4 == 0", [](const auto& p) { return p.pitch % 4 == 0; })
+        .needs("cols <= pitch, pitch % 4 == 0, 16-byte aligned a, b, c",
+               [](const auto& p) {
+                 return p.cols <= p.pitch && p.pitch % 4 == 0 && days::aligned16(p.a, p.b, p.c);
+               })
         .reference(LAUNCHER(matrix_add_reference))
         .parallel(LAUNCHER(matrix_add_parallel))
-        .shapes({{1, 1, 1}})
+        // One, around a warp and a block's sides (32 and 8; 128 columns for row_float4), primes, dense and
+        // padded rows, more rows than one step of row_float4's grid (16384), and more rows or columns than a
+        // grid takes along y.
+        .shapes({{1, 1, 1},
+                 {1, 3, 4},
+                 {1, 31, 32},
+                 {7, 32, 32},
+                 {8, 33, 36},
+                 {9, 1, 8},
+                 {33, 31, 31},
+                 {31, 33, 35},
+                 {65, 127, 128},
+                 {63, 128, 128},
+                 {2, 129, 132},
+                 {257, 263, 272},
+                 {3, 1021, 1024},
+                 {20011, 5, 8},
+                 {524281, 1, 1},
+                 {1, 524281, 524284},
+                 {4, 9, 8}})
         .bench({{16384, 16384, 16384}})
         .show({{1024, 1000, 1024}})
         .inputs([](auto& p, days::Shape s, days::Inputs& in) {
-          p.rows = static_cast<int>(s[0]);
-          p.cols = static_cast<int>(s[1]);
+          p.rows = s[0];
+          p.cols = s[1];
           p.pitch = s[2];
           p.a = in.normal(s[0] * s[2]);
           p.b = in.normal(s[0] * s[2]);
-          p.c = in.output(s[0] * s[2]);
+          p.c = in.output(s[0], s[2]);
         })
+        .hostile("special values",
+                 [](auto& p, days::Shape s, days::Inputs& in) {
+                   p.rows = s[0];
+                   p.cols = s[1];
+                   p.pitch = s[2];
+                   p.a = in.fill(s[0] * s[2], special_value);
+                   p.b = in.fill(s[0] * s[2], other_special_value);
+                   p.c = in.output(s[0], s[2]);
+                 })
         .traffic([](const auto& p) {
           const double elements = 1.0 * p.rows * p.cols;
           return days::reads(p.a, elements) + days::reads(p.b, elements) + days::writes(p.c, elements);

@@ -17,7 +17,6 @@ MUST_REJECT(day01, vector_add, in_place);
 MUST_REJECT(day01, vector_add, flushes_denormals);
 MUST_REJECT(day01, vector_add, hides_nan);
 MUST_REJECT(day01, vector_add, hides_infinity);
-MUST_REJECT(day01, vector_add, loses_minus_zero);
 MUST_REJECT(day01, vector_add, aligns_down);
 MUST_REJECT(day01, vector_add, no_barrier);
 
