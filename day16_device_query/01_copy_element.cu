@@ -13,14 +13,14 @@ namespace {
 
 constexpr int kThreads = 256;
 
-__global__ void element_kernel(const float* x, float* y, int64_t n) {
+__global__ void element_kernel(const uint32_t* x, uint32_t* y, int64_t n) {
   const int64_t i = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (i < n) y[i] = x[i];
 }
 
 }  // namespace
 
-void copy_element(const Copy<float>& p, cudaStream_t stream) {
+void copy_element(const Copy<uint32_t>& p, cudaStream_t stream) {
   days::require(p.n > 0, "element: n must be positive, not", p.n);
   const int64_t blocks = days::ceil_div(p.n, kThreads);
   days::require(blocks <= days::kMaxGridX, "element: a grid has at most 2^31 - 1 blocks of 256; n is", p.n);

@@ -13,10 +13,10 @@ namespace {
 
 constexpr int kThreads = 256;
 
-__global__ void vector_kernel(const float* x, float* y, int64_t n) {
+__global__ void vector_kernel(const uint32_t* x, uint32_t* y, int64_t n) {
   const int64_t first = 4 * (int64_t{blockIdx.x} * blockDim.x + threadIdx.x);
   if (first + 4 <= n) {
-    *reinterpret_cast<float4*>(y + first) = *reinterpret_cast<const float4*>(x + first);
+    *reinterpret_cast<uint4*>(y + first) = *reinterpret_cast<const uint4*>(x + first);
   } else {
     for (int64_t i = first; i < n; ++i) y[i] = x[i];  // at most three, in one thread of the grid
   }
@@ -24,7 +24,7 @@ __global__ void vector_kernel(const float* x, float* y, int64_t n) {
 
 }  // namespace
 
-void copy_vector(const Copy<float>& p, cudaStream_t stream) {
+void copy_vector(const Copy<uint32_t>& p, cudaStream_t stream) {
   days::require(p.n > 0, "vector: n must be positive, not", p.n);
   days::require(days::aligned16(p.x, p.y), "vector: x and y must be aligned to 16 bytes");
   const int64_t blocks = days::ceil_div(p.n, 4 * kThreads);

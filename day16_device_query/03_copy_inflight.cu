@@ -15,13 +15,13 @@ constexpr int kThreads = 256;
 constexpr int kVectors = 4;                     // 16-byte vectors a thread has in flight
 constexpr int kTile = 4 * kVectors * kThreads;  // elements a block copies
 
-__global__ void inflight_kernel(const float* x, float* y, int64_t n) {
+__global__ void inflight_kernel(const uint32_t* x, uint32_t* y, int64_t n) {
   const int64_t start = int64_t{blockIdx.x} * kTile;
   if (start + kTile <= n) {
     // Neighbouring threads take neighbouring vectors, so that each load of a warp is 512 contiguous bytes.
-    const float4* from = reinterpret_cast<const float4*>(x + start) + threadIdx.x;
-    float4* to = reinterpret_cast<float4*>(y + start) + threadIdx.x;
-    float4 v[kVectors];
+    const uint4* from = reinterpret_cast<const uint4*>(x + start) + threadIdx.x;
+    uint4* to = reinterpret_cast<uint4*>(y + start) + threadIdx.x;
+    uint4 v[kVectors];
 #pragma unroll
     for (int i = 0; i < kVectors; ++i) v[i] = __ldcs(from + i * kThreads);
 #pragma unroll
@@ -33,7 +33,7 @@ __global__ void inflight_kernel(const float* x, float* y, int64_t n) {
 
 }  // namespace
 
-void copy_inflight(const Copy<float>& p, cudaStream_t stream) {
+void copy_inflight(const Copy<uint32_t>& p, cudaStream_t stream) {
   days::require(p.n > 0, "inflight: n must be positive, not", p.n);
   days::require(days::aligned16(p.x, p.y), "inflight: x and y must be aligned to 16 bytes");
   const int64_t blocks = days::ceil_div(p.n, kTile);

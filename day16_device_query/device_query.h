@@ -11,7 +11,8 @@
 
 namespace day16 {
 
-// y[i] = x[i]: bytes and no arithmetic.
+// y[i] = x[i]: bytes and no arithmetic. 4-byte words rather than floats, so that the comparison sees every
+// bit: as floats, one NaN is as good as another and -0 equals 0.
 template <class T>
 struct Copy {
   const T* x;  // (n)
@@ -31,9 +32,9 @@ struct Fma {
   int64_t steps;
 };
 
-void copy_element(const Copy<float>&, cudaStream_t);   // n < 2^31 * 256
-void copy_vector(const Copy<float>&, cudaStream_t);    // x and y aligned to 16 bytes
-void copy_inflight(const Copy<float>&, cudaStream_t);  // x and y aligned to 16 bytes
+void copy_element(const Copy<uint32_t>&, cudaStream_t);   // n < 2^31 * 256
+void copy_vector(const Copy<uint32_t>&, cudaStream_t);    // x and y aligned to 16 bytes
+void copy_inflight(const Copy<uint32_t>&, cudaStream_t);  // x and y aligned to 16 bytes
 
 void fma_ilp1(const Fma<float>&, cudaStream_t);
 void fma_ilp2(const Fma<float>&, cudaStream_t);
@@ -42,8 +43,8 @@ void fma_ilp8(const Fma<float>&, cudaStream_t);
 void fma_warps(const Fma<float>&, cudaStream_t);
 
 // On the CPU, host pointers: obvious loops, and the same loops on all cores.
-void copy_reference(const Copy<float>&);
-void copy_parallel(const Copy<float>&);
+void copy_reference(const Copy<uint32_t>&);
+void copy_parallel(const Copy<uint32_t>&);
 void fma_reference(const Fma<float>&);
 void fma_parallel(const Fma<float>&);
 

@@ -4,15 +4,64 @@
 #pragma once
 
 #include <cmath>
-#include <cstring>
+#include <cstdint>
+#include <iterator>
 #include <limits>
 
 #include "common/ladder.h"
+#include "day16_device_query/checks.h"
 #include "day16_device_query/device_query.h"
 
 namespace day16 {
 
-// Values that show whether a copy is one: every special value, and NaNs told apart by their bits.
+// What arithmetic on floats would not leave alone: -0, denormals, infinities, quiet and signalling NaNs; and
+// the byte that outputs are poisoned with.
+inline uint32_t special_bits(size_t i) {
+  const uint32_t bits[] = {0x00000000, 0x80000000, 0x00000001, 0x807fffff, 0x7f800000, 0xff800000, 0x7fc00000,
+                           0x7f800001, 0xffc12345, 0xa5a5a5a5, 0xffffffff, 0x3f800000, 0x7f7fffff};
+  return bits[i % std::size(bits)];
+}
+
+inline const auto copy =
+    days::ladder<Copy>("copy")
+        .extents({"n"})
+        .types<uint32_t>()
+        .variant("element", LAUNCHER(copy_element))
+        .variant("vector", LAUNCHER(copy_vector))
+        .needs("16-byte aligned x, y", [](const auto& p) { return days::aligned16(p.x, p.y); })
+        .variant("inflight", LAUNCHER(copy_inflight))
+        .needs("16-byte aligned x, y", [](const auto& p) { return days::aligned16(p.x, p.y); })
+        .baseline("cudaMemcpy")
+        .reference(LAUNCHER(copy_reference))
+        .parallel(LAUNCHER(copy_parallel))
+        // One, around a vector (4), a warp (32), a block (256), a block's bytes (1024 and 4096 elements),
+        // primes.
+        .shapes({{1},    {2},    {3},    {4},    {5},    {31},   {32},   {33},   {255},   {256},    {257},
+                 {1021}, {1023}, {1024}, {1025}, {4095}, {4096}, {4097}, {8191}, {12289}, {1000003}})
+        .bench({{1 << 28}})
+        .show({{1 << 20}})
+        .inputs([](auto& p, days::Shape s, days::Inputs& in) {
+          p.n = s[0];
+          p.x = in.uniform(p.n);
+          p.y = in.output(p.n);
+        })
+        .hostile("special bits",
+                 [](auto& p, days::Shape s, days::Inputs& in) {
+                   p.n = s[0];
+                   p.x = in.fill(p.n, [](size_t i) { return special_bits(i); });
+                   p.y = in.output(p.n);
+                 })
+        .hostile("misaligned x",
+                 [](auto& p, days::Shape s, days::Inputs& in) {
+                   p.n = s[0];
+                   p.x = in.uniform(p.n + 1) + 1;
+                   p.y = in.output(p.n);
+                 })
+        .traffic([](const auto& p) { return days::reads(p.x, p.n) + days::writes(p.y, p.n); })
+        .tolerance(days::exact)
+        .lesson("bandwidth is bytes in flight over latency: ask for more before you wait.");
+
+// The values at which floating-point arithmetic does something out of the ordinary.
 inline float special_value(size_t i) {
   using limits = std::numeric_limits<float>;
   const float values[] = {0.0f,
@@ -30,45 +79,6 @@ inline float special_value(size_t i) {
                           limits::quiet_NaN()};
   return values[i % std::size(values)];
 }
-
-inline const auto copy =
-    days::ladder<Copy>("copy")
-        .extents({"n"})
-        .types<float>()
-        .variant("element", LAUNCHER(copy_element))
-        .variant("vector", LAUNCHER(copy_vector))
-        .needs("16-byte aligned x, y", [](const auto& p) { return days::aligned16(p.x, p.y); })
-        .variant("inflight", LAUNCHER(copy_inflight))
-        .needs("16-byte aligned x, y", [](const auto& p) { return days::aligned16(p.x, p.y); })
-        .baseline("cudaMemcpy")
-        .reference(LAUNCHER(copy_reference))
-        .parallel(LAUNCHER(copy_parallel))
-        // One, around a vector (4), a warp (32), a block (256), a block's bytes (1024 and 4096 elements),
-        // primes.
-        .shapes({{1},    {2},    {3},    {4},    {5},    {31},   {32},   {33},   {255},   {256},    {257},
-                 {1021}, {1023}, {1024}, {1025}, {4095}, {4096}, {4097}, {8191}, {12289}, {1000003}})
-        .bench({{1 << 28}})
-        .show({{1 << 20}})
-        .inputs([](auto& p, days::Shape s, days::Inputs& in) {
-          p.n = s[0];
-          p.x = in.normal(p.n);
-          p.y = in.output(p.n);
-        })
-        .hostile("special values",
-                 [](auto& p, days::Shape s, days::Inputs& in) {
-                   p.n = s[0];
-                   p.x = in.fill(p.n, [](size_t i) { return special_value(i); });
-                   p.y = in.output(p.n);
-                 })
-        .hostile("misaligned x",
-                 [](auto& p, days::Shape s, days::Inputs& in) {
-                   p.n = s[0];
-                   p.x = in.normal(p.n + 1) + 1;
-                   p.y = in.output(p.n);
-                 })
-        .traffic([](const auto& p) { return days::reads(p.x, p.n) + days::writes(p.y, p.n); })
-        .tolerance(days::exact)
-        .lesson("bandwidth is bytes in flight over latency: ask for more before you wait.");
 
 // x = a * x + b with |a| just below 1 keeps every chain apart from every other one, and from the chain a step
 // shorter, for thousands of steps. (An a of 0.5 would bring them all to 2 b within 24 steps: a kernel that
@@ -143,6 +153,7 @@ inline const auto fma =
                  })
         .traffic([](const auto& p) { return days::reads(p.x, p.n) + days::writes(p.y, p.n); })
         .flops([](const auto& p) { return 2.0 * p.n * p.steps; }, days::Rate::ffma)
+        .check_large(LAUNCHER(fma_check_large))
         .tolerance(days::exact)
         .lesson("a scheduler needs about four multiply-adds in flight: from one warp or from several.");
 

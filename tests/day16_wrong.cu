@@ -18,24 +18,25 @@ enum class CopyBug {
   kDropsTail,         // copies whole groups of four alone
   kDropsLastBlock,    // the grid is rounded down
   kShifted,           // every element is its neighbour's
-  kFlushesDenormals,  // as if it computed with -ftz=true
+  kFlushesDenormals,  // as if a float passed through arithmetic with -ftz=true
   kLosesMinusZero,    // x + 0 is no copy: -0 becomes 0
-  kHidesNan,          // fmaxf drops a NaN
+  kQuietsNan,         // arithmetic turns a signalling NaN into a quiet one
 };
 
 template <CopyBug kBug>
-__global__ void wrong_copy_kernel(const float* x, float* y, int64_t n) {
+__global__ void wrong_copy_kernel(const uint32_t* x, uint32_t* y, int64_t n) {
   const int64_t i = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (i >= (kBug == CopyBug::kDropsTail ? n / 4 * 4 : n)) return;
-  float v = x[kBug == CopyBug::kShifted && i + 1 < n ? i + 1 : i];
-  if (kBug == CopyBug::kFlushesDenormals && fabsf(v) < 1.17549435e-38f) v = copysignf(0.0f, v);
-  if (kBug == CopyBug::kLosesMinusZero) v += 0.0f;
-  if (kBug == CopyBug::kHidesNan) v = v != v ? 0.0f : v;
+  uint32_t v = x[kBug == CopyBug::kShifted && i + 1 < n ? i + 1 : i];
+  const uint32_t magnitude = v & 0x7fffffffu;
+  if (kBug == CopyBug::kFlushesDenormals && magnitude < 0x00800000u) v &= 0x80000000u;
+  if (kBug == CopyBug::kLosesMinusZero && magnitude == 0) v = 0;
+  if (kBug == CopyBug::kQuietsNan && magnitude > 0x7f800000u) v |= 0x00400000u;
   y[i] = v;
 }
 
 template <CopyBug kBug>
-void launch(const Copy<float>& p, cudaStream_t stream) {
+void launch(const Copy<uint32_t>& p, cudaStream_t stream) {
   int64_t blocks = days::ceil_div(p.n, 256);
   if (kBug == CopyBug::kDropsLastBlock && blocks > 1) blocks = p.n / 256;
   wrong_copy_kernel<kBug><<<static_cast<unsigned>(blocks), 256, 0, stream>>>(p.x, p.y, p.n);
@@ -85,23 +86,23 @@ void launch(const Fma<float>& p, cudaStream_t stream) {
 
 }  // namespace
 
-void drops_tail(const Copy<float>& p, cudaStream_t s) {
+void drops_tail(const Copy<uint32_t>& p, cudaStream_t s) {
   launch<CopyBug::kDropsTail>(p, s);
 }
-void drops_last_block(const Copy<float>& p, cudaStream_t s) {
+void drops_last_block(const Copy<uint32_t>& p, cudaStream_t s) {
   launch<CopyBug::kDropsLastBlock>(p, s);
 }
-void shifted(const Copy<float>& p, cudaStream_t s) {
+void shifted(const Copy<uint32_t>& p, cudaStream_t s) {
   launch<CopyBug::kShifted>(p, s);
 }
-void flushes_denormals(const Copy<float>& p, cudaStream_t s) {
+void flushes_denormals(const Copy<uint32_t>& p, cudaStream_t s) {
   launch<CopyBug::kFlushesDenormals>(p, s);
 }
-void loses_minus_zero(const Copy<float>& p, cudaStream_t s) {
+void loses_minus_zero(const Copy<uint32_t>& p, cudaStream_t s) {
   launch<CopyBug::kLosesMinusZero>(p, s);
 }
-void hides_nan(const Copy<float>& p, cudaStream_t s) {
-  launch<CopyBug::kHidesNan>(p, s);
+void quiets_nan(const Copy<uint32_t>& p, cudaStream_t s) {
+  launch<CopyBug::kQuietsNan>(p, s);
 }
 
 void one_step_short(const Fma<float>& p, cudaStream_t s) {

@@ -11,8 +11,8 @@
 namespace day16 {
 namespace {
 
-void copy_cudamemcpy(const Copy<float>& p, cudaStream_t stream) {
-  CUDA_CHECK(cudaMemcpyAsync(p.y, p.x, p.n * sizeof(float), cudaMemcpyDeviceToDevice, stream));
+void copy_cudamemcpy(const Copy<uint32_t>& p, cudaStream_t stream) {
+  CUDA_CHECK(cudaMemcpyAsync(p.y, p.x, p.n * sizeof(uint32_t), cudaMemcpyDeviceToDevice, stream));
 }
 
 }  // namespace
