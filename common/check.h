@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Errors. CUDA_CHECK wraps every call of the CUDA API, CUDA_CHECK_LAUNCH() follows every <<<>>>, days::require guards what a
-// launcher needs of its problem. All three throw: nothing is printed and carried on from, and no build turns them off.
+// Errors. CUDA_CHECK wraps every call of the CUDA API, CUDA_CHECK_LAUNCH() follows every <<<>>>,
+// days::require guards what a launcher needs of its problem. All three throw: nothing is printed and carried
+// on from, and no build turns them off.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -24,9 +25,9 @@ class CudaError : public std::runtime_error {
   cudaError_t code_;
 };
 
-// Throws CudaError unless the call succeeded. A failed call also leaves its error for cudaGetLastError() to find, where the
-// next launch check would report it a second time, in the wrong place: so it is taken away here. (An error that left the
-// device unusable comes back from every call all the same.)
+// Throws CudaError unless the call succeeded. A failed call also leaves its error for cudaGetLastError() to
+// find, where the next launch check would report it a second time, in the wrong place: so it is taken away
+// here. (An error that left the device unusable comes back from every call all the same.)
 inline void check_cuda(cudaError_t code, const char* expression, const char* file, int line) {
   if (code == cudaSuccess) return;
   static_cast<void>(cudaGetLastError());
@@ -36,7 +37,9 @@ inline void check_cuda(cudaError_t code, const char* expression, const char* fil
 namespace detail {
 
 // Text is joined as it is; a number gets a space before it.
-inline void append(std::string& text, const std::string& piece) { text += piece; }
+inline void append(std::string& text, const std::string& piece) {
+  text += piece;
+}
 template <class N, std::enable_if_t<std::is_arithmetic_v<N>, int> = 0>
 void append(std::string& text, N value) {
   text += ' ';  // not " " + ..., for which g++ 12 warns of an overlap that cannot be
@@ -59,6 +62,6 @@ void require(bool condition, const Pieces&... pieces) {
 
 #define CUDA_CHECK(expression) ::days::check_cuda((expression), #expression, __FILE__, __LINE__)
 
-// Right after a launch: finds what was wrong with the launch itself (too many threads, no such kernel for this GPU). What
-// goes wrong while the kernel runs is found by a later call.
+// Right after a launch: finds what was wrong with the launch itself (too many threads, no such kernel for
+// this GPU). What goes wrong while the kernel runs is found by a later call.
 #define CUDA_CHECK_LAUNCH() ::days::check_cuda(cudaGetLastError(), "kernel launch", __FILE__, __LINE__)

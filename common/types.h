@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Element types: their names in tables and on the command line, their precision, and conversion to and from float that rounds
-// to nearest, ties to even, alike on host and device.
+// Element types: their names in tables and on the command line, their precision, and conversion to and from
+// float that rounds to nearest, ties to even, alike on host and device.
 #pragma once
 
 #include <cuda_bf16.h>
@@ -19,9 +19,9 @@ namespace days {
 using half = __half;
 using bf16 = __nv_bfloat16;
 
-// Per type: its name; epsilon, the distance from 1 to the next value; denorm_min, the least positive value. Both 0 for
-// integers, which are compared exactly. `poison` is the byte that fills what nobody has written: a NaN for every
-// floating-point type, a value that is no round number for integers.
+// Per type: its name; epsilon, the distance from 1 to the next value; denorm_min, the least positive value.
+// Both 0 for integers, which are compared exactly. `poison` is the byte that fills what nobody has written: a
+// NaN for every floating-point type, a value that is no round number for integers.
 template <class T>
 struct TypeInfo;
 
@@ -29,7 +29,8 @@ namespace detail {
 template <class T>
 struct IntegerInfo {
   static constexpr bool kFloating = false;
-  static constexpr double kEpsilon = 0, kDenormMin = 0, kMax = static_cast<double>(std::numeric_limits<T>::max());
+  static constexpr double kEpsilon = 0, kDenormMin = 0,
+                          kMax = static_cast<double>(std::numeric_limits<T>::max());
   static constexpr unsigned char kPoison = 0xa5;
 };
 template <int kFraction, int kLeastExponent, int kGreatestExponent>
@@ -133,8 +134,8 @@ inline double to_double(T value) {
 template <class T>
 inline T from_double(double value) {
   if constexpr (std::is_same_v<T, half> || std::is_same_v<T, bf16>) {
-    // Rounding twice (double to float to half) goes wrong near the middle of two halves. Rounding to float towards odd first
-    // keeps what tells which side of the middle the value is on.
+    // Rounding twice (double to float to half) goes wrong near the middle of two halves. Rounding to float
+    // towards odd first keeps what tells which side of the middle the value is on.
     float narrow = static_cast<float>(value);
     if (std::isfinite(value) && std::isfinite(narrow) && static_cast<double>(narrow) != value) {
       const float other = std::nextafterf(narrow, static_cast<double>(narrow) < value ? INFINITY : -INFINITY);

@@ -49,9 +49,12 @@ inline int device_attribute(cudaDeviceAttr attribute) {
   return value;
 }
 
-inline int multiprocessors() { return device_attribute(cudaDevAttrMultiProcessorCount); }
+inline int multiprocessors() {
+  return device_attribute(cudaDevAttrMultiProcessorCount);
+}
 
-// How many threads the whole device can hold at once: enough for a grid-stride loop, and no block waits for another.
+// How many threads the whole device can hold at once: enough for a grid-stride loop, and no block waits for
+// another.
 inline int64_t resident_threads() {
   return int64_t{multiprocessors()} * device_attribute(cudaDevAttrMaxThreadsPerMultiProcessor);
 }

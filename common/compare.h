@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: MIT
+//
+// When a result counts as right: every tolerance policy of the course, and the comparison that applies them.
+//
+// An element is right when |got - want| <= absolute + relative * |want|, where `want` is the reference's
+// result rounded to the output's type. The comparison is written !(error <= tolerance), so a NaN fails; a NaN
+// or an infinity that the reference has too must be matched as such.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/parallel.h"
+#include "common/types.h"
+
+namespace days {
+
+struct Bound {
+  double absolute = 0;
+  double relative = 0;
+};
+
+struct Mismatch {
+  size_t index = 0;
+  double got = 0;
+  double want = 0;
+};
+
+// The outcome of comparing one output, or of any other check of a run.
+struct Report {
+  static constexpr size_t kShown = 5;
+
+  size_t compared = 0;
+  size_t wrong = 0;
+  double worst = 0;                // the largest |got - want|; NaN once a NaN or infinity is not matched
+  size_t worst_at = 0;             // its index
+  std::vector<Mismatch> first;     // the first five that are wrong
+  std::vector<int64_t> dims;       // the output's extents, to print an index as a tuple
+  std::vector<std::string> notes;  // what else is wrong: guards, inputs, errors, a check of the whole
+
+  bool ok() const { return wrong == 0 && notes.empty(); }
+
+  // "[3,32]"; the flat index where the extents are unknown
+  std::string place(size_t index) const {
+    std::vector<std::string> parts;
+    for (size_t d = dims.size(); d-- > 1;) {
+      const size_t extent = static_cast<size_t>(std::max<int64_t>(1, dims[d]));
+      parts.push_back(std::to_string(index % extent));
+      index /= extent;
+    }
+    std::string text = "[" + std::to_string(index);
+    for (size_t i = parts.size(); i-- > 0;) text += "," + parts[i];
+    return text + "]";
+  }
+
+  // One line a finding: "[0,32] is nan, expected 0.01823", ..., "6 of 99 wrong, worst error 0.5 at [0,33]".
+  std::vector<std::string> lines() const {
+    std::vector<std::string> text = notes;
+    char line[160];
+    for (const Mismatch& m : first) {
+      std::snprintf(line, sizeof line, "%s is %.9g, expected %.9g", place(m.index).c_str(), m.got, m.want);
+      text.push_back(line);
+    }
+    if (wrong > 0) {
+      std::snprintf(line, sizeof line, "%zu of %zu wrong, worst error %.3g at %s", wrong, compared, worst,
+                    place(worst_at).c_str());
+      text.push_back(line);
+    }
+    return text;
+  }
+  std::string text() const {
+    std::string joined;
+    for (const std::string& line : lines()) joined += (joined.empty() ? "" : "\n") + line;
+    return joined;
+  }
+
+  // Adds another check's findings. `dims` stays the first's, so indices of a second output are flat.
+  void merge(const Report& other) {
+    if (compared == 0 && wrong == 0) dims = other.dims;
+    if (worse(other.worst, worst)) {
+      worst = other.worst;
+      worst_at = other.worst_at;
+    }
+    compared += other.compared;
+    wrong += other.wrong;
+    for (const Mismatch& m : other.first) {
+      if (first.size() < kShown) first.push_back(m);
+    }
+    notes.insert(notes.end(), other.notes.begin(), other.notes.end());
+  }
+
+  // NaN is worse than any number.
+  static bool worse(double a, double b) { return !std::isnan(b) && !(a <= b); }
+};
+
+inline double error_of(double got, double want) {
+  if (got == want || (std::isnan(got) && std::isnan(want))) return 0;
+  if (!std::isfinite(got) || !std::isfinite(want)) return std::numeric_limits<double>::quiet_NaN();
+  return std::abs(got - want);
+}
+
+// Compares n elements of T. 64-bit integers are compared as such; only the error's size is then rounded to a
+// double.
+template <class T>
+Report compare(const T* got, const T* want, size_t n, Bound bound) {
+  std::vector<Report> parts(cpu_threads());
+  const size_t used = parallel_ranges(n, [&](size_t part, size_t begin, size_t end) {
+    Report report;
+    report.compared = end - begin;
+    for (size_t i = begin; i < end; ++i) {
+      const double g = to_double(got[i]), w = to_double(want[i]);
+      double error = error_of(g, w);
+      if constexpr (std::is_integral_v<T>) {
+        if (error == 0 && got[i] != want[i]) error = 1;
+      }
+      if (Report::worse(error, report.worst)) {
+        report.worst = error;
+        report.worst_at = i;
+      }
+      const double tolerance = error == 0 ? 0 : bound.absolute + bound.relative * std::abs(w);
+      if (!(error <= tolerance)) {
+        ++report.wrong;
+        if (report.first.size() < Report::kShown) report.first.push_back({i, g, w});
+      }
+    }
+    parts[part] = std::move(report);
+  });
+  Report total;
+  for (size_t part = 0; part < used; ++part) total.merge(parts[part]);
+  return total;
+}
+
+// ---- Policies. Each is called as policy(type, problem, inputs) -> Bound, with the problem's host pointers
+// once the reference
+// ---- has run; `inputs` answers rms<T>() and worst_output_error().
+
+template <class T>
+struct Type {
+  using type = T;
+};
+
+// Bit for bit, except that one NaN is as good as another and -0 as good as 0.
+struct Exact {
+  template <class T, class Problem, class Inputs>
+  Bound operator()(Type<T>, const Problem&, Inputs&) const {
+    return {};
+  }
+};
+inline constexpr Exact exact;
+
+// For what is computed an element at a time: a few units in the last place of the result. relative(r) and
+// relative(r, a) set the bounds themselves.
+struct Relative {
+  double relative_bound = -1, absolute_bound = -1;  // negative: the type's default
+
+  template <class T, class Problem, class Inputs>
+  Bound operator()(Type<T>, const Problem&, Inputs&) const {
+    return {absolute_bound >= 0 ? absolute_bound : 4 * TypeInfo<T>::kDenormMin,
+            relative_bound >= 0 ? relative_bound : 4 * TypeInfo<T>::kEpsilon};
+  }
+  constexpr Relative operator()(double bound) const { return {bound, absolute_bound}; }
+  constexpr Relative operator()(double bound, double absolute) const { return {bound, absolute}; }
+};
+inline constexpr Relative relative;
+
+// For sums of `length` products (or values) that are added up in fp32 or better and rounded to T once.
+//
+// Each addition rounds a partial sum by up to half an epsilon of its size. Rounding errors behave like random
+// signs, so after `length` of them the error is about sqrt(length) times that (Higham and Mary, "A New
+// Approach to Probabilistic Rounding Error Analysis", 2019). A partial sum is about as large as the result
+// or, where terms cancel, as the root of the sum of their squares: sqrt(length) times the product of the
+// inputs' root mean squares. Four such errors are allowed: some four times what a plain loop is seen to need,
+// and well below what tf32 or half products cost.
+template <class Length>
+struct DotProduct {
+  Length length;
+
+  template <class T, class Problem, class Inputs>
+  Bound operator()(Type<T>, const Problem& p, Inputs& inputs) const {
+    constexpr double kSumEpsilon = TypeInfo<T>::kEpsilon < TypeInfo<float>::kEpsilon
+                                       ? TypeInfo<T>::kEpsilon
+                                       : TypeInfo<float>::kEpsilon / 2;
+    constexpr bool kRounded = TypeInfo<T>::kEpsilon > TypeInfo<float>::kEpsilon;
+    const double n = std::max(1.0, static_cast<double>(length(p)));
+    const double sum_error = 4 * kSumEpsilon * std::sqrt(n);
+    const double denormal = TypeInfo<T>::kDenormMin < TypeInfo<float>::kDenormMin
+                                ? TypeInfo<T>::kDenormMin
+                                : TypeInfo<float>::kDenormMin;
+    return {sum_error * std::sqrt(n) * inputs.template rms<T>() + n * denormal +
+                (kRounded ? TypeInfo<T>::kDenormMin : 0),
+            sum_error + (kRounded ? TypeInfo<T>::kEpsilon : 0)};
+  }
+};
+template <class Length>
+DotProduct<Length> dot_product(Length length) {
+  return {length};
+}
+
+// At most `factor` times the error that a plain version in the same precision makes on the same inputs: the
+// largest error of any element counts. `plain` is a host launcher like the reference. A plain version that
+// happens to be exact leaves the result's own rounding.
+template <class Launcher>
+struct TimesPlain {
+  Launcher plain;
+  double factor;
+
+  template <class T, class Problem, class Inputs>
+  Bound operator()(Type<T>, const Problem& p, Inputs& inputs) const {
+    plain(p);
+    return {factor * inputs.worst_output_error() + TypeInfo<T>::kDenormMin, TypeInfo<T>::kEpsilon};
+  }
+};
+template <class Launcher>
+TimesPlain<Launcher> at_most_twice(Launcher plain) {
+  return {plain, 2.0};
+}
+
+}  // namespace days

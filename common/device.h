@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+//
+// The current device, and what a variant can require of it.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <string>
+
+#include "common/check.h"
+#include "common/util.h"
+
+namespace days {
+
+struct Device {
+  std::string name;
+  int major = 0, minor = 0;  // compute capability
+  int multiprocessors = 0;
+  size_t memory = 0, l2 = 0;                // bytes
+  int clock_khz = 0, memory_clock_khz = 0;  // the most that they can be
+  int driver = 0,
+      runtime = 0;    // CUDA versions as 1000 * major + 10 * minor; driver: the newest that it supports
+  bool simt = false;  // kernels run on this CPU
+
+  std::string sm() const { return "sm_" + std::to_string(10 * major + minor); }
+};
+
+inline std::string cuda_version(int version) {
+  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
+
+// The current device, queried once. Throws CudaError where there is none.
+inline const Device& current_device() {
+  static const Device device = [] {
+    Device d;
+    int index = 0;
+    CUDA_CHECK(cudaGetDevice(&index));
+    cudaDeviceProp properties;
+    CUDA_CHECK(cudaGetDeviceProperties(&properties, index));
+    d.name = properties.name;
+    d.major = properties.major;
+    d.minor = properties.minor;
+    d.multiprocessors = properties.multiProcessorCount;
+    d.memory = properties.totalGlobalMem;
+    d.l2 = static_cast<size_t>(properties.l2CacheSize);
+    // CUDA 13 took the clocks out of cudaDeviceProp; the attributes are in every version.
+    d.clock_khz = device_attribute(cudaDevAttrClockRate);
+    d.memory_clock_khz = device_attribute(cudaDevAttrMemoryClockRate);
+    CUDA_CHECK(cudaDriverGetVersion(&d.driver));
+    CUDA_CHECK(cudaRuntimeGetVersion(&d.runtime));
+#ifdef __SIMT__
+    d.simt = true;
+#endif
+    return d;
+  }();
+  return device;
+}
+
+// What a variant needs of the device, with the text that the table shows where it is not met: "needs sm_90".
+struct Requirement {
+  const char* text;
+  bool (*met)(const Device&);
+};
+
+inline constexpr Requirement sm_80{"sm_80", [](const Device& d) { return d.major >= 8; }};
+inline constexpr Requirement sm_89{
+    "sm_89", [](const Device& d) { return d.major > 8 || (d.major == 8 && d.minor >= 9); }};
+inline constexpr Requirement sm_90{"sm_90", [](const Device& d) { return d.major >= 9; }};
+// Code for 90a runs on 9.0 alone: neither older nor newer devices have its instructions.
+inline constexpr Requirement sm_90a{"sm_90", [](const Device& d) { return d.major == 9 && d.minor == 0; }};
+
+// For errors that say the machine, not the program, is at fault: one line that says so, and the command that
+// helps. Empty for every other error.
+inline std::string machine_error(cudaError_t code) {
+  switch (code) {
+    case cudaErrorNoDevice:
+      return "no NVIDIA GPU is visible here.  ./days doctor  says more";
+    case cudaErrorInsufficientDriver: {
+      int driver = 0, runtime = 0;
+      static_cast<void>(cudaDriverGetVersion(&driver));
+      static_cast<void>(cudaRuntimeGetVersion(&runtime));
+      if (driver == 0) return "no NVIDIA driver is installed.  ./days doctor  says more";
+      return "the driver knows CUDA " + cuda_version(driver) + ", older than this program's " +
+             cuda_version(runtime) + ".  ./days doctor";
+    }
+    case cudaErrorNoKernelImageForDevice:
+      return "this program holds no code for this GPU.  ./days doctor  says how to build";
+    case cudaErrorUnsupportedPtxVersion:
+      return "the driver is too old for this program's PTX.  ./days doctor  says how to build";
+    default:
+      return "";
+  }
+}
+
+}  // namespace days

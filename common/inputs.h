@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: MIT
+//
+// A ladder's inputs. The ladder's input maker is called twice, once with an Inputs that makes device buffers
+// and once with one that makes the same values on the host; the buffers of the two correspond by the order of
+// the calls.
+//
+//   .inputs([](auto& p, days::Shape s, days::Inputs& in) {
+//     p.rows = s[0];  p.cols = s[1];
+//     p.x = in.normal(s[0] * s[1]);              // const T*: an input, which nobody may change
+//     p.y = in.output(s[0], s[1]);               // T*: poisoned before each run; the extents make indices
+//     readable
+//   })
+//
+// A value maker assigned to a pointer to non-const is an input and an output at once (in place).
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cmath>
+#include <compare>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "common/buffer.h"
+#include "common/compare.h"
+#include "common/harness.h"
+#include "common/parallel.h"
+#include "common/random.h"
+#include "common/types.h"
+
+namespace days {
+
+// A size is more than a type or this device can hold.
+class TooLarge : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// One number of a shape. It does arithmetic like an int64_t, but throws TooLarge where that would overflow or
+// where the value does not fit the integer it is assigned to: `p.n = s[0]` with an int n refuses 2^32 instead
+// of running on 0 elements.
+class Extent {
+ public:
+  template <std::integral I>
+  constexpr Extent(I value) : value_(static_cast<int64_t>(value)) {
+    if (!std::in_range<int64_t>(value)) throw TooLarge("a number beyond 2^63");
+  }
+  template <class I>
+  requires(std::integral<I> && !std::same_as<I, bool>) constexpr operator I() const {
+    if (!std::in_range<I>(value_)) {
+      throw TooLarge(std::to_string(value_) + " does not fit the " + std::to_string(8 * sizeof(I)) +
+                     "-bit number that holds it");
+    }
+    return static_cast<I>(value_);
+  }
+  template <std::floating_point F>
+  constexpr operator F() const {
+    return static_cast<F>(value_);
+  }
+
+  constexpr int64_t value() const { return value_; }
+
+ private:
+  int64_t value_;
+};
+
+namespace detail {
+template <class A>
+inline constexpr bool kIsExtent = std::is_same_v<A, Extent>;
+template <class A, class B>
+concept ExtentPair = (kIsExtent<A> && (kIsExtent<B> || std::integral<B>)) ||
+                     (std::integral<A> && kIsExtent<B>);
+[[noreturn]] inline void throw_overflow() {
+  throw TooLarge("the product of the sizes is beyond 2^63");
+}
+}  // namespace detail
+
+template <class A, class B>
+requires detail::ExtentPair<A, B>
+constexpr Extent operator*(A a, B b) {
+  int64_t result = 0;
+  if (__builtin_mul_overflow(Extent(a).value(), Extent(b).value(), &result)) detail::throw_overflow();
+  return result;
+}
+template <class A, class B>
+requires detail::ExtentPair<A, B>
+constexpr Extent operator+(A a, B b) {
+  int64_t result = 0;
+  if (__builtin_add_overflow(Extent(a).value(), Extent(b).value(), &result)) detail::throw_overflow();
+  return result;
+}
+template <class A, class B>
+requires detail::ExtentPair<A, B>
+constexpr Extent operator-(A a, B b) {
+  int64_t result = 0;
+  if (__builtin_sub_overflow(Extent(a).value(), Extent(b).value(), &result)) detail::throw_overflow();
+  return result;
+}
+template <class A, class B>
+requires detail::ExtentPair<A, B>
+constexpr Extent operator/(A a, B b) {
+  return Extent(a).value() / Extent(b).value();
+}
+template <class A, class B>
+requires detail::ExtentPair<A, B>
+constexpr Extent operator%(A a, B b) {
+  return Extent(a).value() % Extent(b).value();
+}
+template <std::floating_point F>
+constexpr F operator*(F a, Extent b) {
+  return a * static_cast<F>(b.value());
+}
+template <class A, class B>
+requires detail::ExtentPair<A, B>
+constexpr bool operator==(A a, B b) {
+  return Extent(a).value() == Extent(b).value();
+}
+template <class A, class B>
+requires detail::ExtentPair<A, B>
+constexpr auto operator<=>(A a, B b) {
+  return Extent(a).value() <=> Extent(b).value();
+}
+
+// The numbers that a problem's size is made of, in the order of the ladder's .extents().
+class Shape {
+ public:
+  Shape() = default;
+  Shape(std::initializer_list<int64_t> numbers) : numbers_(numbers) {}
+  explicit Shape(std::vector<int64_t> numbers) : numbers_(std::move(numbers)) {}
+
+  Extent operator[](size_t i) const { return numbers_.at(i); }
+  size_t size() const { return numbers_.size(); }
+  const std::vector<int64_t>& numbers() const { return numbers_; }
+  bool operator==(const Shape&) const = default;
+
+  // "4096 x 33", or "4096x33" as --size takes it
+  std::string text(const char* between = " x ") const {
+    std::string joined;
+    for (const int64_t n : numbers_) joined += (joined.empty() ? "" : between) + std::to_string(n);
+    return joined;
+  }
+
+ private:
+  std::vector<int64_t> numbers_;
+};
+
+namespace detail {
+
+struct Fill {
+  Distribution distribution = Distribution::kConstant;
+  uint64_t seed = 0;
+  double a = 0, b = 0;
+  std::function<double(size_t)> function;  // replaces all of the above where it is set
+};
+
+// What can be done with a buffer whose element type is known only here.
+struct ElementType {
+  const char* name;
+  size_t size;
+  unsigned char poison;
+  void (*fill_host)(void*, size_t, const Fill&);
+  void (*fill_device)(void*, size_t, const Fill&, cudaStream_t);  // not for Fill::function
+  Report (*compare)(const void*, const void*, size_t, Bound);
+  double (*square_sum)(const void*, size_t, size_t& finite);
+};
+
+template <class T>
+const ElementType& element_type() {
+  static constexpr ElementType type = {
+      TypeInfo<T>::kName,
+      sizeof(T),
+      TypeInfo<T>::kPoison,
+      [](void* data, size_t n, const Fill& fill) {
+        T* values = static_cast<T*>(data);
+        parallel_ranges(n, [&](size_t, size_t begin, size_t end) {
+          for (size_t i = begin; i < end; ++i) {
+            values[i] = fill.function ? from_double<T>(fill.function(i))
+                                      : random_value<T>(fill.distribution, fill.seed, i, fill.a, fill.b);
+          }
+        });
+      },
+      [](void* data, size_t n, const Fill& fill, cudaStream_t stream) {
+        fill_on_device(static_cast<T*>(data), n, fill.distribution, fill.seed, fill.a, fill.b, stream);
+      },
+      [](const void* got, const void* want, size_t n, Bound bound) {
+        return days::compare(static_cast<const T*>(got), static_cast<const T*>(want), n, bound);
+      },
+      [](const void* data, size_t n, size_t& finite) {
+        double sum = 0;
+        for (size_t i = 0; i < n; ++i) {
+          const double value = to_double(static_cast<const T*>(data)[i]);
+          if (!std::isfinite(value)) continue;
+          sum += value * value;
+          ++finite;
+        }
+        return sum;
+      }};
+  return type;
+}
+
+}  // namespace detail
+
+class Inputs {
+ public:
+  enum class Where { kNowhere, kDevice, kHost };
+  enum class Role { kInput, kInOut, kOutput };
+
+  // kNowhere only counts bytes. A host Inputs that is given its device twin downloads large inputs from it,
+  // before any kernel ran, instead of computing them again (that both are equal is tested).
+  explicit Inputs(Where where, const Inputs* twin = nullptr) : where_(where), twin_(twin) {}
+  Inputs(const Inputs&) = delete;
+  Inputs& operator=(const Inputs&) = delete;
+
+  // What a maker returns: it becomes a buffer when it is assigned to a pointer, which tells its element type
+  // and its role.
+  class Values {
+   public:
+    template <class T>
+    operator T*() && {
+      return static_cast<T*>(in_->make<std::remove_const_t<T>>(n_, role(std::is_const_v<T>), std::move(fill_),
+                                                               std::move(dims_))) +
+             offset_;
+    }
+    // The pointer to element `count` on: in.normal(n + 1) + 1 is a misaligned input of n.
+    friend Values operator+(Values values, ptrdiff_t count) {
+      values.offset_ += count;
+      return values;
+    }
+
+   private:
+    friend class Inputs;
+    Values(Inputs* in, size_t n, detail::Fill fill, bool output, std::vector<int64_t> dims)
+        : in_(in), n_(n), fill_(std::move(fill)), output_(output), dims_(std::move(dims)) {}
+    Role role(bool is_const) const {
+      return output_ ? Role::kOutput : is_const ? Role::kInput : Role::kInOut;
+    }
+
+    Inputs* in_;
+    size_t n_;
+    detail::Fill fill_;
+    bool output_;
+    std::vector<int64_t> dims_;
+    ptrdiff_t offset_ = 0;
+  };
+
+  // n values of N(0, scale^2), each rounded to the element type (random.h says how).
+  [[nodiscard]] Values normal(Extent n, double scale = 1) {
+    return random(n, Distribution::kNormal, scale, 0);
+  }
+  // Uniform from 0 to 1, or over the whole range of an integer type.
+  [[nodiscard]] Values uniform(Extent n) { return random(n, Distribution::kUniform, 0, 0); }
+  // Uniform from low up to, not including, high.
+  [[nodiscard]] Values uniform(Extent n, double low, double high) {
+    return random(n, Distribution::kUniform, low, high);
+  }
+  [[nodiscard]] Values constant(Extent n, double value) {
+    return random(n, Distribution::kConstant, value, 0);
+  }
+  // function(i) for each i < n, called on several threads; rounded to the element type.
+  [[nodiscard]] Values fill(Extent n, std::function<double(size_t)> function) {
+    return Values(this, n, {.function = std::move(function)}, false, {n});
+  }
+  // A buffer that a run writes, all of it.
+  template <class... Extents>
+  [[nodiscard]] Values output(Extents... extents) {
+    return Values(this, (Extent(1) * ... * Extent(extents)), {}, true,
+                  {static_cast<int64_t>(Extent(extents))...});
+  }
+
+  // ---- For the harness ----
+
+  struct Buffer {
+    const detail::ElementType* type;
+    size_t n;
+    Role role;
+    std::vector<int64_t> dims;
+    detail::Fill fill;
+    DeviceMemory device;
+    std::unique_ptr<unsigned char[]> host;      // host: inputs, or the latest run's output
+    std::unique_ptr<unsigned char[]> expected;  // host, outputs: the reference's result
+    std::unique_ptr<unsigned char[]> initial;   // host, in place: the values before a run
+    size_t bytes() const { return n * type->size; }
+    bool written() const { return role != Role::kInput; }
+    void* data() const { return host ? static_cast<void*>(host.get()) : device.data(); }
+  };
+  std::vector<Buffer>& buffers() { return buffers_; }
+  const std::vector<Buffer>& buffers() const { return buffers_; }
+  // Bytes of all buffers made so far, guard bands included.
+  double bytes() const { return bytes_; }
+
+  // The product, over all inputs whose element type is T, of their root mean square.
+  template <class T>
+  double rms() const {
+    double product = 1;
+    for (const Buffer& buffer : buffers_) {
+      if (buffer.role == Role::kOutput || buffer.type != &detail::element_type<T>()) continue;
+      const unsigned char* data = buffer.initial ? buffer.initial.get() : buffer.host.get();
+      std::vector<double> sums(cpu_threads());
+      std::vector<size_t> counts(cpu_threads());
+      const size_t parts = parallel_ranges(buffer.n, [&](size_t part, size_t begin, size_t end) {
+        sums[part] = buffer.type->square_sum(data + begin * buffer.type->size, end - begin, counts[part]);
+      });
+      double sum = 0;
+      size_t count = 0;
+      for (size_t part = 0; part < parts; ++part) {
+        sum += sums[part];
+        count += counts[part];
+      }
+      product *= count == 0 ? 1 : std::sqrt(sum / static_cast<double>(count));
+    }
+    return product;
+  }
+
+  // The largest error of the outputs in `host` against `expected`.
+  double worst_output_error() const {
+    double worst = 0;
+    for (const Buffer& buffer : buffers_) {
+      if (!buffer.written()) continue;
+      worst =
+          std::max(worst, buffer.type->compare(buffer.host.get(), buffer.expected.get(), buffer.n, {}).worst);
+    }
+    return worst;
+  }
+
+ private:
+  static constexpr size_t kDownloadFrom = size_t{1} << 22;  // elements; below, the host computes its own
+
+  Values random(Extent n, Distribution distribution, double a, double b) {
+    return Values(this, n, {distribution, ++seed_, a, b, nullptr}, false, {n});
+  }
+
+  template <class T>
+  void* make(size_t n, Role role, detail::Fill fill, std::vector<int64_t> dims) {
+    return make(detail::element_type<T>(), n, role, std::move(fill), std::move(dims));
+  }
+
+  void* make(const detail::ElementType& type, size_t n, Role role, detail::Fill fill,
+             std::vector<int64_t> dims) {
+    const size_t bytes = static_cast<size_t>(Extent(n) * Extent(type.size));
+    bytes_ += static_cast<double>(bytes) + 2.0 * DeviceMemory::kGuardBytes;
+    Buffer buffer{&type, n, role, std::move(dims), std::move(fill), {}, {}, {}, {}};
+    if (where_ == Where::kDevice) {
+      buffer.device = DeviceMemory(bytes, type.poison);
+      if (role != Role::kOutput) fill_device(buffer);
+    } else if (where_ == Where::kHost) {
+      buffer.host.reset(new unsigned char[bytes]);  // not make_unique, which would write it all
+      if (role == Role::kOutput) {
+        std::memset(buffer.host.get(), type.poison, bytes);
+      } else if (twin_ != nullptr && n >= kDownloadFrom) {
+        CUDA_CHECK(cudaMemcpy(buffer.host.get(), twin_->buffers_.at(buffers_.size()).device.data(), bytes,
+                              cudaMemcpyDeviceToHost));
+      } else {
+        type.fill_host(buffer.host.get(), n, buffer.fill);
+      }
+      if (role == Role::kInOut) {
+        buffer.initial.reset(new unsigned char[bytes]);
+        std::memcpy(buffer.initial.get(), buffer.host.get(), bytes);
+      }
+    }
+    buffers_.push_back(std::move(buffer));
+    return where_ == Where::kNowhere ? nullptr : buffers_.back().data();
+  }
+
+  static void fill_device(const Buffer& buffer) {
+    if (!buffer.fill.function)
+      return buffer.type->fill_device(buffer.device.data(), buffer.n, buffer.fill, nullptr);
+    const std::unique_ptr<unsigned char[]> values(new unsigned char[buffer.bytes()]);
+    buffer.type->fill_host(values.get(), buffer.n, buffer.fill);
+    if (buffer.bytes() > 0) {
+      CUDA_CHECK(cudaMemcpy(buffer.device.data(), values.get(), buffer.bytes(), cudaMemcpyHostToDevice));
+    }
+  }
+
+  Where where_;
+  const Inputs* twin_;
+  uint64_t seed_ = 0;
+  double bytes_ = 0;
+  std::vector<Buffer> buffers_;
+};
+
+}  // namespace days
