@@ -20,7 +20,6 @@
 #define __cluster_dims__(...)
 #define __maxnreg__(n)
 #define __forceinline__ inline __attribute__((always_inline))
-#define __noinline__ __attribute__((noinline))
 #define __align__(n) __attribute__((aligned(n)))
 #endif
 

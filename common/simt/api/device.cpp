@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: MIT
+//
+// The one device: a plausible GPU of compute capability 9.0 whose multiprocessors are the host's cores and whose memory is
+// half of the host's. Limits that programs must respect (threads, shared memory, registers) are those of an H100, so that
+// what runs here fits there.
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <string>
+#include <thread>
+
+#ifdef __APPLE__
+#include <sys/sysctl.h>
+#endif
+
+#include "api/internal.h"
+
+namespace simt {
+namespace {
+
+constexpr int kDriverVersion = CUDART_VERSION;
+
+std::string host_cpu_name() {
+#ifdef __APPLE__
+  char name[128] = "";
+  size_t size = sizeof(name);
+  if (sysctlbyname("machdep.cpu.brand_string", name, &size, nullptr, 0) == 0) return name;
+  return "";
+#else
+  // x86 says "model name"; ARM kernels say nothing useful there.
+  std::ifstream cpuinfo("/proc/cpuinfo");
+  for (std::string line; std::getline(cpuinfo, line);) {
+    if (line.rfind("model name", 0) != 0) continue;
+    const size_t colon = line.find(": ");
+    if (colon != std::string::npos) return line.substr(colon + 2);
+  }
+  return "";
+#endif
+}
+
+// In kHz, as CUDA wants it; 1 GHz where the system does not say.
+int host_clock_rate() {
+  std::ifstream file("/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq");
+  int rate = 0;
+  return file >> rate && rate > 0 ? rate : 1000000;
+}
+
+int host_cache_size() {
+#ifdef _SC_LEVEL3_CACHE_SIZE
+  const long size = sysconf(_SC_LEVEL3_CACHE_SIZE);
+#else
+  const long size = 0;
+#endif
+  // Programs flush a device's L2 by writing several times its size; a server's shared cache would make that slow.
+  const long least = 1 << 20, most = 32 << 20;
+  return static_cast<int>(std::clamp(size, least, most));
+}
+
+cudaDeviceProp make_properties() {
+  cudaDeviceProp p{};
+  const std::string cpu = host_cpu_name();
+  const std::string name = cpu.empty() ? "simt CPU" : "simt CPU (" + cpu + ")";
+  std::snprintf(p.name, sizeof(p.name), "%s", name.c_str());
+  std::memcpy(p.uuid.bytes, "simt-cpu-backend", sizeof(p.uuid.bytes));
+  p.major = 9;
+  p.minor = 0;
+  p.multiProcessorCount = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+
+  p.totalGlobalMem = total_device_memory();
+  p.totalConstMem = 64 << 10;
+  p.l2CacheSize = host_cache_size();
+  p.memoryBusWidth = 64;
+  p.memPitch = 0x7fffffff;
+  p.textureAlignment = 512;
+  p.texturePitchAlignment = 32;
+  p.surfaceAlignment = 512;
+
+  p.warpSize = 32;
+  p.maxThreadsPerBlock = 1024;
+  p.maxThreadsDim[0] = p.maxThreadsDim[1] = 1024;
+  p.maxThreadsDim[2] = 64;
+  p.maxGridSize[0] = 0x7fffffff;
+  p.maxGridSize[1] = p.maxGridSize[2] = 65535;
+  p.maxThreadsPerMultiProcessor = kMultiprocessor.threads;
+  p.maxBlocksPerMultiProcessor = kMultiprocessor.blocks;
+  p.regsPerBlock = p.regsPerMultiprocessor = kMultiprocessor.registers;
+  p.sharedMemPerBlock = 48 << 10;
+  p.sharedMemPerBlockOptin = kMultiprocessor.shared - kMultiprocessor.shared_reserved;
+  p.sharedMemPerMultiprocessor = kMultiprocessor.shared;
+  p.reservedSharedMemPerBlock = kMultiprocessor.shared_reserved;
+
+  p.canMapHostMemory = 1;
+  p.unifiedAddressing = 1;
+  p.managedMemory = 1;
+  p.concurrentManagedAccess = 1;
+  p.hostNativeAtomicSupported = 1;
+  p.hostRegisterSupported = 1;
+  p.memoryPoolsSupported = 1;
+  p.cooperativeLaunch = 1;
+  p.concurrentKernels = 1;
+  p.asyncEngineCount = 1;
+  p.streamPrioritiesSupported = 1;
+  p.computePreemptionSupported = 1;
+  p.globalL1CacheSupported = p.localL1CacheSupported = 1;
+  return p;
+}
+
+const cudaDeviceProp& properties() {
+  static const cudaDeviceProp p = make_properties();
+  return p;
+}
+
+// What cudaDeviceGetAttribute() gives; -1 for a number that is no attribute.
+int attribute_value(cudaDeviceAttr attribute) {
+  const cudaDeviceProp& p = properties();
+  const auto bytes = [](size_t n) { return static_cast<int>(std::min<size_t>(n, 0x7fffffff)); };
+  switch (attribute) {
+    case cudaDevAttrMaxThreadsPerBlock: return p.maxThreadsPerBlock;
+    case cudaDevAttrMaxBlockDimX: return p.maxThreadsDim[0];
+    case cudaDevAttrMaxBlockDimY: return p.maxThreadsDim[1];
+    case cudaDevAttrMaxBlockDimZ: return p.maxThreadsDim[2];
+    case cudaDevAttrMaxGridDimX: return p.maxGridSize[0];
+    case cudaDevAttrMaxGridDimY: return p.maxGridSize[1];
+    case cudaDevAttrMaxGridDimZ: return p.maxGridSize[2];
+    case cudaDevAttrMaxSharedMemoryPerBlock: return bytes(p.sharedMemPerBlock);
+    case cudaDevAttrTotalConstantMemory: return bytes(p.totalConstMem);
+    case cudaDevAttrWarpSize: return p.warpSize;
+    case cudaDevAttrMaxPitch: return bytes(p.memPitch);
+    case cudaDevAttrMaxRegistersPerBlock: return p.regsPerBlock;
+    case cudaDevAttrClockRate: return host_clock_rate();
+    case cudaDevAttrTextureAlignment: return bytes(p.textureAlignment);
+    case cudaDevAttrGpuOverlap: return 1;
+    case cudaDevAttrMultiProcessorCount: return p.multiProcessorCount;
+    case cudaDevAttrCanMapHostMemory: return p.canMapHostMemory;
+    case cudaDevAttrSurfaceAlignment: return bytes(p.surfaceAlignment);
+    case cudaDevAttrConcurrentKernels: return p.concurrentKernels;
+    case cudaDevAttrMemoryClockRate: return 1000000;
+    case cudaDevAttrGlobalMemoryBusWidth: return p.memoryBusWidth;
+    case cudaDevAttrL2CacheSize: return p.l2CacheSize;
+    case cudaDevAttrMaxThreadsPerMultiProcessor: return p.maxThreadsPerMultiProcessor;
+    case cudaDevAttrAsyncEngineCount: return p.asyncEngineCount;
+    case cudaDevAttrUnifiedAddressing: return p.unifiedAddressing;
+    case cudaDevAttrTexturePitchAlignment: return bytes(p.texturePitchAlignment);
+    case cudaDevAttrComputeCapabilityMajor: return p.major;
+    case cudaDevAttrComputeCapabilityMinor: return p.minor;
+    case cudaDevAttrStreamPrioritiesSupported: return p.streamPrioritiesSupported;
+    case cudaDevAttrGlobalL1CacheSupported: return p.globalL1CacheSupported;
+    case cudaDevAttrLocalL1CacheSupported: return p.localL1CacheSupported;
+    case cudaDevAttrMaxSharedMemoryPerMultiprocessor: return bytes(p.sharedMemPerMultiprocessor);
+    case cudaDevAttrMaxRegistersPerMultiprocessor: return p.regsPerMultiprocessor;
+    case cudaDevAttrManagedMemory: return p.managedMemory;
+    case cudaDevAttrHostNativeAtomicSupported: return p.hostNativeAtomicSupported;
+    case cudaDevAttrSingleToDoublePrecisionPerfRatio: return 2;
+    case cudaDevAttrConcurrentManagedAccess: return p.concurrentManagedAccess;
+    case cudaDevAttrComputePreemptionSupported: return p.computePreemptionSupported;
+    case cudaDevAttrCooperativeLaunch: return p.cooperativeLaunch;
+    case cudaDevAttrMaxSharedMemoryPerBlockOptin: return bytes(p.sharedMemPerBlockOptin);
+    case cudaDevAttrHostRegisterSupported: return p.hostRegisterSupported;
+    case cudaDevAttrMaxBlocksPerMultiprocessor: return p.maxBlocksPerMultiProcessor;
+    case cudaDevAttrReservedSharedMemoryPerBlock: return bytes(p.reservedSharedMemPerBlock);
+    case cudaDevAttrMemoryPoolsSupported: return p.memoryPoolsSupported;
+    default:
+      // Everything else is a feature that is absent, or an extent of textures, of which there are none.
+      return attribute >= 1 && attribute <= cudaDevAttrOnlyPartialHostNativeAtomicSupported ? 0 : -1;
+  }
+}
+
+std::array<size_t, 7>& limits() {
+  // In the order of cudaLimit: stack, printf buffer, heap, nesting, pending launches, L2 fetch, persisting L2.
+  static std::array<size_t, 7> values = {64 << 10, 1 << 20, 8 << 20, 0, 2048, 128, 0};
+  return values;
+}
+
+bool is_limit(cudaLimit limit) { return limit >= 0 && static_cast<size_t>(limit) < limits().size(); }
+
+unsigned int device_flags = cudaDeviceScheduleAuto;
+cudaFuncCache cache_config = cudaFuncCachePreferNone;
+
+}  // namespace
+}  // namespace simt
+
+using simt::result;
+
+extern "C" {
+
+cudaError_t cudaGetDeviceCount(int* count) {
+  if (!count) return result(cudaErrorInvalidValue);
+  *count = 1;
+  return result(cudaSuccess);
+}
+
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* out, int device) {
+  if (!out) return result(cudaErrorInvalidValue);
+  if (device != 0) return result(cudaErrorInvalidDevice);
+  *out = simt::properties();
+  return result(cudaSuccess);
+}
+
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
+  if (!value) return result(cudaErrorInvalidValue);
+  if (device != 0) return result(cudaErrorInvalidDevice);
+  const int found = simt::attribute_value(attribute);
+  if (found < 0) return result(cudaErrorInvalidValue);
+  *value = found;
+  return result(cudaSuccess);
+}
+
+cudaError_t cudaDeviceGetP2PAttribute(int*, cudaDeviceP2PAttr, int, int) { return result(cudaErrorInvalidDevice); }
+
+cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
+  if (!can) return result(cudaErrorInvalidValue);
+  if (device != 0 || peer != 0) return result(cudaErrorInvalidDevice);
+  *can = 0;  // a device is not its own peer
+  return result(cudaSuccess);
+}
+cudaError_t cudaDeviceEnablePeerAccess(int, unsigned int) { return result(cudaErrorInvalidDevice); }
+cudaError_t cudaDeviceDisablePeerAccess(int) { return result(cudaErrorInvalidDevice); }
+
+cudaError_t cudaChooseDevice(int* device, const cudaDeviceProp* wanted) {
+  if (!device || !wanted) return result(cudaErrorInvalidValue);
+  *device = 0;
+  return result(cudaSuccess);
+}
+cudaError_t cudaInitDevice(int device, unsigned int, unsigned int) { return cudaSetDevice(device); }
+cudaError_t cudaSetDevice(int device) { return result(device == 0 ? cudaSuccess : cudaErrorInvalidDevice); }
+cudaError_t cudaGetDevice(int* device) {
+  if (!device) return result(cudaErrorInvalidValue);
+  *device = 0;
+  return result(cudaSuccess);
+}
+cudaError_t cudaSetValidDevices(int* devices, int count) {
+  for (int i = 0; i < count; ++i) {
+    if (devices[i] != 0) return result(cudaErrorInvalidDevice);
+  }
+  return result(cudaSuccess);
+}
+cudaError_t cudaSetDeviceFlags(unsigned int flags) {
+  if (flags & ~cudaDeviceMask) return result(cudaErrorInvalidValue);
+  simt::device_flags = flags;
+  return result(cudaSuccess);
+}
+cudaError_t cudaGetDeviceFlags(unsigned int* flags) {
+  if (!flags) return result(cudaErrorInvalidValue);
+  *flags = simt::device_flags;
+  return result(cudaSuccess);
+}
+
+cudaError_t cudaDeviceGetPCIBusId(char* id, int length, int device) {
+  if (!id || length < 13) return result(cudaErrorInvalidValue);
+  if (device != 0) return result(cudaErrorInvalidDevice);
+  std::snprintf(id, static_cast<size_t>(length), "0000:00:00.0");
+  return result(cudaSuccess);
+}
+cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* id) {
+  if (!device || !id) return result(cudaErrorInvalidValue);
+  if (std::strcmp(id, "0000:00:00.0") != 0) return result(cudaErrorInvalidDevice);
+  *device = 0;
+  return result(cudaSuccess);
+}
+
+cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value) {
+  if (!simt::is_limit(limit)) return result(cudaErrorUnsupportedLimit);
+  simt::limits()[limit] = value;
+  return result(cudaSuccess);
+}
+cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit limit) {
+  if (!value) return result(cudaErrorInvalidValue);
+  if (!simt::is_limit(limit)) return result(cudaErrorUnsupportedLimit);
+  *value = simt::limits()[limit];
+  return result(cudaSuccess);
+}
+cudaError_t cudaDeviceGetCacheConfig(cudaFuncCache* config) {
+  if (!config) return result(cudaErrorInvalidValue);
+  *config = simt::cache_config;
+  return result(cudaSuccess);
+}
+cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache config) {
+  simt::cache_config = config;
+  return result(cudaSuccess);
+}
+cudaError_t cudaDeviceGetSharedMemConfig(cudaSharedMemConfig* config) {
+  if (!config) return result(cudaErrorInvalidValue);
+  *config = cudaSharedMemBankSizeFourByte;
+  return result(cudaSuccess);
+}
+cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig) { return result(cudaSuccess); }
+cudaError_t cudaCtxResetPersistingL2Cache() { return result(cudaSuccess); }
+
+cudaError_t cudaDriverGetVersion(int* version) {
+  if (!version) return result(cudaErrorInvalidValue);
+  *version = simt::kDriverVersion;
+  return result(cudaSuccess);
+}
+cudaError_t cudaRuntimeGetVersion(int* version) {
+  if (!version) return result(cudaErrorInvalidValue);
+  *version = CUDART_VERSION;
+  return result(cudaSuccess);
+}
+
+cudaError_t cudaProfilerStart() { return result(cudaSuccess); }
+cudaError_t cudaProfilerStop() { return result(cudaSuccess); }
+
+cudaError_t cudaGetDriverEntryPoint(const char* symbol, void** function, unsigned long long,
+                                    cudaDriverEntryPointQueryResult* status) {
+  if (!symbol || !function) return result(cudaErrorInvalidValue);
+  *function = nullptr;
+  if (status) *status = cudaDriverEntryPointSymbolNotFound;
+  return result(cudaErrorNotSupported);
+}
+cudaError_t cudaGetDriverEntryPointByVersion(const char* symbol, void** function, unsigned int,
+                                             unsigned long long flags, cudaDriverEntryPointQueryResult* status) {
+  return cudaGetDriverEntryPoint(symbol, function, flags, status);
+}
+
+}  // extern "C"

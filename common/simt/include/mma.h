@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: MIT
+
+#error "simt: nvcuda::wmma has no CPU version here"
