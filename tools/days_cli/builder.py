@@ -46,6 +46,10 @@ class Step:
         return self.output.with_name(self.output.name + ".cmd")
 
 
+class _NotStarted(Exception):
+    """Another step failed before this one began."""
+
+
 OUT, DEPS, TARGET = "@OUT@", "@DEPS@", "@TARGET@"
 
 
@@ -165,6 +169,8 @@ class Build:
                         finished += 1
                         try:
                             future.result()
+                        except _NotStarted:
+                            pass
                         except DaysError as failure:
                             error = error or failure
                         for later in stale:
@@ -178,8 +184,6 @@ class Build:
             raise error
 
     def _execute(self, step):
-        if self._failed.is_set():
-            raise DaysError("not started, another step failed", code=WRONG)
         began = time.time_ns()
         partial = step.output.with_name(step.output.name + ".part" + step.output.suffix)
         names = {OUT: str(partial), DEPS: str(step.deps), TARGET: str(step.output)}
@@ -187,6 +191,8 @@ class Build:
         try:
             step.output.parent.mkdir(parents=True, exist_ok=True)
             with self._guard:
+                if self._failed.is_set():
+                    raise _NotStarted()
                 process = subprocess.Popen(command, cwd=paths.ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                            stdin=subprocess.DEVNULL)
                 self._processes.add(process)
@@ -221,8 +227,8 @@ class Build:
                 print(output.rstrip(), file=sys.stderr, flush=True)
 
     def _stop(self):
-        self._failed.set()
         with self._guard:
+            self._failed.set()
             for process in self._processes:
                 process.terminate()
 

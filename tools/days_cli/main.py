@@ -16,8 +16,8 @@ COMMANDS = ("list", "run", "test", "bench", "doctor", "new")
 _FOOT = """
 A day is named 14, day14, softmax, or by any unique prefix.
 Every command takes --help and --color auto|always|never.
-Exit codes: 0 good, 1 something is wrong with a kernel or its code, 2 a day, flag
-or size that does not exist, 3 this machine lacks something (./days doctor)."""
+Exit codes: 0 good, 1 a kernel or its code is wrong, 2 no such day, flag or size,
+3 this machine lacks something (./days doctor)."""
 
 
 def module_of(command):
@@ -29,7 +29,7 @@ def _help():
     for command in COMMANDS:
         module = module_of(command)
         usage = f"./days {command} {module.USAGE}".rstrip()
-        console.say(f"  {console.paint(usage, 'cyan')}{' ' * max(1, 26 - len(usage))}{module.SUMMARY}")
+        console.say(f"  {console.paint(usage, 'cyan')}{' ' * max(1, 29 - len(usage))}{module.SUMMARY}")
     console.say(_FOOT)
     return 0
 

@@ -15,10 +15,10 @@ HELP = """./days bench [DAY] [flags]     Google Benchmark: one day, or all of th
   --backend cuda|simt     where kernels run (default: the GPU where there is one)
   --preset NAME           this CMake preset (cpu, cpu-checked, cuda) instead
   --color auto|always|never
-  --benchmark_...         and all after -- goes to the benchmark as it is, such as
+  --benchmark_...         and all after -- goes to the benchmark as it is, like
                           --benchmark_filter=vector --benchmark_out=FILE
 
-Needs CMake, Ninja, GoogleTest and Google Benchmark, and gets what is missing where
+Needs CMake, Ninja, GoogleTest and Google Benchmark; gets what is missing where
 it may. The program is build/PRESET/bin/dayNN_bench."""
 
 

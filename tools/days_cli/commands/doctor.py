@@ -17,7 +17,7 @@ from days_cli import gpu as gpus
 from days_cli.errors import ENVIRONMENT, DaysError
 
 USAGE = ""
-SUMMARY = "tries what the others need, says how to mend it"
+SUMMARY = "tries what the others need; gives each fix"
 HELP = """./days doctor     what works here, what does not, and what mends it
 
 It asks the driver, compiles and runs a kernel on each backend, and tries the

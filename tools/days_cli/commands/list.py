@@ -46,13 +46,13 @@ def overview():
     where = f"{probe.gpu.name}, sm_{probe.gpu.sm}." if probe.gpu else "No GPU: kernels run on this CPU."
     for line in console.wrap(f"{planned} days of GPU programming, {here} here so far. {where}"):
         console.say(line)
-    width = max(len(track) for track, _ in tracks) + 2
+    width = max(len(track) for track, _ in tracks) + 1
     longest = max(len(days) for _, days in tracks)
     first = next((day for _, days in tracks for day in days if day.folder), None)
     for track, days in tracks:
         bar = "[" + "".join("#" if day.folder else "." for day in days) + "]"
         count = f"{sum(day.folder is not None for day in days)}/{len(days)}"
-        start = f"   <- start here: {first.label}" if first in days else ""
+        start = f"  <- start here: {first.label}" if first in days else ""
         console.say(f"{track:<{width}}{bar:<{longest + 2}} {count:>5}" + console.paint(start, "bold"))
     number = first.number if first else 1
     console.say("Next  " + console.paint(f"./days run {number}", "cyan") +

@@ -1,0 +1,240 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The build of `days run`: what is done again and what is not, failures, order, interruption."""
+import contextlib
+import io
+import os
+import sys
+import threading
+import time
+import unittest
+from pathlib import Path
+from unittest import mock
+
+import support
+from days_cli import builder, gpu, paths, run_build, toolchain
+from days_cli.builder import DEPS, OUT, Build, Step
+from days_cli.errors import ENVIRONMENT, WRONG, DaysError
+
+# "Compiles" by joining the source and the header that it names; writes a dependency file as compilers do.
+_COMPILER = """import sys
+source, header, out, deps = sys.argv[1:5]
+open(out, "w").write(open(source).read() + open(header).read())
+open(deps, "w").write("x.o: " + source.replace(" ", "\\\\ ") + " \\\\\\n " + header.replace(" ", "\\\\ ") + "\\n")
+"""
+
+
+class Incremental(support.Case):
+    def setUp(self):
+        super().setUp()
+        self.replace(paths, "ROOT", self.folder)
+        (self.folder / "compiler.py").write_text(_COMPILER)
+        for name, text in (("a b.cu", "source "), ("a b.h", "header")):
+            self.write(name, text, -10)
+
+    def write(self, name, text, seconds=0):
+        """A file that was written that many seconds from now."""
+        (self.folder / name).write_text(text)
+        self.shift(name, seconds)
+
+    def shift(self, name, seconds):
+        then = time.time() + seconds
+        os.utime(self.folder / name, (then, then))
+
+    def steps(self, *flags):
+        compile_ = Step(self.folder / "out" / "a b.o",
+                        [sys.executable, "compiler.py", "a b.cu", "a b.h", OUT, DEPS, *flags], [Path("a b.cu")], "a b.cu",
+                        source="a b.cu")
+        link = Step(self.folder / "out" / "a", ["cp", str(compile_.output), OUT], [], "a", [compile_])
+        return [link]
+
+    def build(self, *flags):
+        build = Build(quiet=True)
+        build.run(self.steps(*flags))
+        return build.commands_run
+
+    def test_again_only_when_needed(self):
+        self.assertEqual(self.build(), 2)
+        self.assertEqual((self.folder / "out" / "a").read_text(), "source header")
+        self.assertEqual(self.build(), 0)
+        self.write("a b.h", "changed", 1)
+        self.assertEqual(self.build(), 2)
+        self.assertEqual((self.folder / "out" / "a").read_text(), "source changed")
+        self.shift("a b.h", -5)
+        self.assertEqual(self.build("-flag"), 2, "another command")
+        self.assertEqual(self.build("-flag"), 0)
+        (self.folder / "out" / "a").unlink()
+        self.assertEqual(self.build("-flag"), 1, "the executable alone is gone")
+        (self.folder / "out" / "a b.o.d").unlink()
+        self.assertEqual(self.build("-flag"), 2, "without its dependency file nothing is known")
+
+    def test_header_gone(self):
+        self.build()
+        (self.folder / "a b.h").unlink()
+        with self.assertRaises(DaysError) as caught:
+            self.build()
+        self.assertEqual((caught.exception.message, caught.exception.code), ("a b.cu does not compile", WRONG))
+
+    def test_failure_leaves_the_old_output(self):
+        self.build()
+        self.write("compiler.py", "import sys; open(sys.argv[3], 'w').write('half'); print('a b.cu:1: no'); sys.exit(1)")
+        self.write("a b.cu", "broken", 1)
+        err = io.StringIO()
+        with self.assertRaises(DaysError), contextlib.redirect_stderr(err):
+            Build().run(self.steps())
+        self.assertIn("a b.cu:1: no", err.getvalue())
+        self.assertEqual((self.folder / "out" / "a b.o").read_text(), "source header")
+        self.assertEqual([path.name for path in (self.folder / "out").iterdir() if ".part" in path.name], [])
+
+    def test_edit_while_compiling(self):
+        self.write("compiler.py", _COMPILER + "import os, time; time.sleep(0.01); os.utime(source)\n", -10)
+        self.build()
+        self.assertEqual(self.build(), 2)
+
+    def test_first_failure_is_the_one_told(self):
+        bad = Step(self.folder / "bad", ["sh", "-c", "exit 3"], [], "bad", source="bad.cu")
+        others = [Step(self.folder / f"n{i}", ["sh", "-c", f"sleep 0.05; : > '{self.folder}/n{i}.part'"], [], f"n{i}",
+                       source=f"n{i}.cu") for i in range(20)]
+        with self.assertRaises(DaysError) as caught:
+            Build(quiet=True).run([bad, *others])
+        self.assertEqual(caught.exception.message, "bad.cu does not compile")
+        self.assertFalse((self.folder / "n19").exists())
+
+    def test_compiler_missing_or_killed(self):
+        for command, message, code in ((["no-such-compiler"], "no-such-compiler: No such file or directory", ENVIRONMENT),
+                                       (["sh", "-c", "kill -9 $$"], "the compiler was killed by signal 9 at x", WRONG),
+                                       (["sh", "-c", "echo No space left on device; exit 1"], "x.cu does not compile",
+                                        ENVIRONMENT)):
+            with self.assertRaises(DaysError) as caught:
+                Build(quiet=True).run([Step(self.folder / "x", command, [], "x", source="x.cu")])
+            self.assertEqual((caught.exception.message, caught.exception.code), (message, code))
+
+    def test_interruption_ends_the_compilers(self):
+        step = Step(self.folder / "slow", ["sleep", "60"], [], "slow")
+        with mock.patch.object(builder.concurrent.futures, "wait", side_effect=KeyboardInterrupt):
+            began = time.time()
+            with self.assertRaises(KeyboardInterrupt):
+                Build(quiet=True).run([step])
+        self.assertLess(time.time() - began, 10)
+
+    def test_lock(self):
+        events = []
+
+        def second():
+            with builder.lock(self.folder / "build"):
+                events.append("second")
+
+        with builder.lock(self.folder / "build"):
+            thread = threading.Thread(target=second)
+            thread.start()
+            time.sleep(0.1)
+            events.append("first")
+        thread.join()
+        self.assertEqual(events, ["first", "second"])
+
+    def test_no_permission(self):
+        (self.folder / "file").write_text("")
+        with self.assertRaises(DaysError) as caught:
+            with builder.lock(self.folder / "file" / "build"):
+                pass
+        self.assertEqual(caught.exception.code, ENVIRONMENT)
+        self.assertIn("cannot write to", caught.exception.message)
+
+
+class Dependencies(support.Case):
+    def test_forms(self):
+        path = self.folder / "x.d"
+        path.write_text("out/a.o: a.cu /usr/include/b\\ c.h \\\n  d\\#.h \\\n $$e.h\n\nd.h:\n")
+        self.assertEqual(builder.read_deps(path), ["a.cu", "/usr/include/b c.h", "d#.h", "$e.h"])
+
+
+class DayOnCuda(support.Case):
+    """The commands that nvcc gets, by a fake one."""
+
+    def setUp(self):
+        super().setUp()
+        self.root = self.folder / "repository"
+        for name in ("common/harness.cu", "day05_matmul/01_x.cu", "day05_matmul/main.cpp", "day05_matmul/programs/p.cu",
+                     "day05_matmul/baselines/cublas.cu", "day05_matmul/baselines/cub.cu", "cmake/build.json"):
+            path = self.root / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text((support.ROOT / name).read_text() if name.endswith("json") else "")
+        for name, value in (("ROOT", self.root), ("RUN_BUILD", self.root / "build" / "run"),
+                            ("BUILD_DATA", self.root / "cmake" / "build.json")):
+            self.replace(paths, name, value)
+        self.toolkit = self.folder / "cuda"
+        support.toolkit(self.toolkit)
+        self.tool("nvcc", support.nvcc(self.toolkit))
+        self.tool("g++", 'echo "g++ (Debian 12.2.0-14) 12.2.0"')
+        self.replace(toolchain, "site_folders", lambda: [self.folder / "site-packages"])
+        self.gpu(9, 0)
+
+    def gpu(self, major, minor):
+        self.replace(gpu, "detect", lambda: gpu.Probe(gpu.Gpu("Some GPU", (major, minor), 1 << 34), "580.1", (13, 0)))
+
+    def commands(self):
+        support.forget()
+        log = self.toolkit / "nvcc.log"
+        log.unlink(missing_ok=True)
+        day = mock.Mock(target="day05_matmul")
+        self.assertEqual(run_build.build_day(day, "cuda"), self.root / "build" / "run" / "cuda" / "day05_matmul")
+        return [line for line in log.read_text().splitlines() if " -o " in line]
+
+    def test_hopper_gets_its_features(self):
+        for line in self.commands():
+            self.assertIn("arch=compute_90a,code=sm_90a", line)
+
+    def test_sources(self):
+        lines = self.commands()
+        compiled = sorted(line.split(" -c ")[1].split()[0] for line in lines if " -c " in line)
+        self.assertEqual(compiled, ["common/harness.cu", "day05_matmul/01_x.cu", "day05_matmul/main.cpp"])
+        self.assertEqual(len(lines), 4)
+
+    def test_baselines_of_the_libraries_that_are_found(self):
+        base = self.folder / "site-packages" / "nvidia" / "cu13"
+        for name in ("include/cublas_v2.h", "lib/libcublas.so.13", "lib/libcublas.so.13.1"):
+            (base / name).parent.mkdir(parents=True, exist_ok=True)
+            (base / name).write_text("")
+        lines = self.commands()
+        baseline = [line for line in lines if "-c day05_matmul/baselines/cublas.cu" in line]
+        self.assertEqual(len(baseline), 1)
+        self.assertIn(f"-isystem {base}/include", baseline[0])
+        link = [line for line in lines if " -c " not in line][0]
+        self.assertIn(f"{base}/lib/libcublas.so.13 ", link)
+        self.assertIn(f"-rpath,{base}/lib", link)
+        self.assertNotIn("baselines/cub.cu", " ".join(lines), "its header is nowhere")
+
+    def test_host_compiler_that_is_too_new(self):
+        self.tool("g++", 'echo "g++ (GCC) 16.1.0"')
+        for version in range(20, 15, -1):
+            self.tool(f"g++-{version}", "exit 1")
+        self.tool("c++", "exit 1")
+        self.tool("clang++", "exit 1")
+        self.tool("g++-15", 'echo "g++-15 (GCC) 15.2.0"')
+        for line in self.commands():
+            self.assertIn(f"-ccbin {self.bin}/g++-15", line)
+
+    def test_only_what_changed(self):
+        self.commands()
+        self.assertEqual(self.commands(), [])
+        self.gpu(7, 5)
+        self.assertEqual(len(self.commands()), 4, "another GPU")
+
+
+class Architectures(unittest.TestCase):
+    def flags(self, sm, codes):
+        compiler = toolchain.Nvcc("nvcc", (13, 0), Path("/"), tuple(codes))
+        return toolchain.architecture_flags(gpu.Gpu("x", (sm // 10, sm % 10), 0), compiler)
+
+    def test_choice(self):
+        codes = (75, 80, 86, 90, 120)
+        for sm, expected in ((75, (["--generate-code=arch=compute_75,code=sm_75"], True)),
+                             (90, (["--generate-code=arch=compute_90a,code=sm_90a"], True)),
+                             (87, (["--generate-code=arch=compute_86,code=sm_86"], True)),
+                             (100, (["--generate-code=arch=compute_90,code=compute_90"], False)),
+                             (70, ([], False))):
+            self.assertEqual(self.flags(sm, codes), expected, sm)
+
+
+if __name__ == "__main__":
+    unittest.main()

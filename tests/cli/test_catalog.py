@@ -1,0 +1,80 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Which day a learner means, and that the plan and the folders agree."""
+import unittest
+
+import support
+from days_cli import catalog, paths
+from days_cli.errors import USAGE, DaysError
+
+
+class Plan(support.Case):
+    def test_every_number_once(self):
+        planned = [day for track, days in catalog.tracks() if track != "More days" for day in days]
+        self.assertEqual(sorted(day.number for day in planned), list(range(1, len(planned) + 1)))
+        self.assertEqual(len({day.name for day in planned}), len(planned))
+
+    def test_notes_agree_with_the_plan(self):
+        for track, days in catalog.tracks():
+            for place, day in enumerate(days, 1):
+                front = day.front_matter() if day.folder else {}
+                if front and day.track:
+                    self.assertEqual((front["track"], front["order"]), (track, place), day.target)
+
+
+class Names(support.Case):
+    """With the days 05 matmul, 06 matmul_coalesced, 14 softmax here, 40 nsight_compute planned, 99 extra of its own."""
+
+    def setUp(self):
+        super().setUp()
+        for name in ("day05_matmul", "day06_matmul_coalesced", "day14_softmax", "day99_extra", "day7_odd", "dayAB_x"):
+            (self.folder / name).mkdir()
+        self.replace(paths, "ROOT", self.folder)
+
+    def test_right(self):
+        for word, number in (("14", 14), ("day14", 14), ("014", 14), ("softmax", 14), ("soft", 14), ("s", 14), ("5", 5),
+                             ("05", 5), ("day05_matmul", 5), ("day05_matmul/", 5), ("05_matmul", 5), ("SoftMax", 14),
+                             ("matmul", 5), ("matmul_", 6), ("matmul-coalesced", 6), ("extra", 99), ("99", 99)):
+            self.assertEqual(catalog.resolve(word, "run").number, number, word)
+
+    def wrong(self, word):
+        with self.assertRaises(DaysError) as caught:
+            catalog.resolve(word, "run")
+        self.assertEqual(caught.exception.code, USAGE)
+        return caught.exception.message, caught.exception.hint
+
+    def test_nearest(self):
+        self.assertEqual(self.wrong("sofmax"), ('no day "sofmax". Nearest: 14 softmax', "./days run 14"))
+        self.assertEqual(self.wrong("98"), ('no day "98". Nearest: 99 extra', "./days run 99"))
+        self.assertEqual(self.wrong("0"), ('no day "0". Nearest: 05 matmul', "./days run 5"))
+
+    def test_ambiguous(self):
+        self.assertEqual(self.wrong("mat"), ('"mat" may be 05 matmul, 06 matmul_coalesced', "./days run 5"))
+
+    def test_planned(self):
+        for word in ("40", "nsight_compute", "nsight"):
+            self.assertEqual(self.wrong(word)[0], "day 40 nsight_compute is planned, not written yet")
+
+    def test_nonsense(self):
+        for word in ("", "...", "999999999999", "-", "day", "xyzzy", "5x"):
+            self.assertIn(f'"{word}"', self.wrong(word)[0])
+
+    def test_without_any_day(self):
+        for folder in self.folder.glob("day*"):
+            folder.rmdir()
+        support.forget()
+        self.assertEqual(self.wrong("98")[1], "./days list")
+
+
+class FrontMatter(unittest.TestCase):
+    def test_values(self):
+        text = '---\ntitle: "Softmax: online"\ntrack: Reductions\norder: 8\nbuilds_on: [1, 05_matmul]\nminutes: 60\n---\n# x\n'
+        self.assertEqual(catalog.parse_front_matter(text), {
+            "title": "Softmax: online", "track": "Reductions", "order": 8, "builds_on": [1, "05_matmul"], "minutes": 60})
+
+    def test_none(self):
+        self.assertEqual(catalog.parse_front_matter("# Day\n\n---\nnot: this\n---\n"), {})
+
+
+if __name__ == "__main__":
+    unittest.main()

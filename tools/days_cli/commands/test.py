@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: MIT
+"""days test: CMake's configure, build and ctest, and a summary of what the tests say."""
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import xml.etree.ElementTree
+from dataclasses import dataclass, field
+from typing import List
+
+from days_cli import arguments, catalog, cmake_tools, console, paths, toolchain
+from days_cli import gpu as gpus
+from days_cli.errors import WRONG, DaysError
+
+USAGE = "[DAY]"
+SUMMARY = "runs a day's tests, or all"
+HELP = """./days test [DAY]     builds and runs the tests of a day, or all of them
+
+  --backend cuda|simt     where kernels run (default: the GPU where there is one)
+  --preset NAME,...       these CMake presets (cpu, cpu-checked, cuda) instead
+  --checked               the preset cpu-checked: kernels watched at every access
+  --color auto|always|never
+
+In the lines . is a shape that passed, s one that was skipped, F one that failed.
+Needs CMake, Ninja, GoogleTest and Google Benchmark; gets what is missing where
+it may. Test programs: build/PRESET/bin/*_test, logs: build/PRESET/Testing."""
+
+_MARKS = {"passed": ".", "skipped": "s", "failed": "F"}
+
+
+@dataclass
+class Case:
+    suite: str
+    name: str
+    outcome: str  # passed, skipped or failed
+    message: str = ""  # why it was skipped, what failed
+
+
+@dataclass
+class Program:
+    """One test of ctest: a GoogleTest executable, a day's stand-alone program or a Python file."""
+    name: str
+    failed: bool
+    skipped: bool
+    output: str
+    cases: List[Case] = field(default_factory=list)
+
+    def count(self, outcome):
+        if not self.cases:
+            return int(outcome == ("failed" if self.failed else "skipped" if self.skipped else "passed"))
+        # A program can fail although each of its cases passed: no kernel ran, or it crashed at its end.
+        extra = int(outcome == "failed" and self.failed and not any(case.outcome == "failed" for case in self.cases))
+        return sum(case.outcome == outcome for case in self.cases) + extra
+
+
+def run(args):
+    given = arguments.parse("test", args, {"--backend": ("cuda", "simt"), "--preset": None}, ("--checked",), 1)
+    console.set_color(given.get("--color", "auto"))
+    if given.get("--help"):
+        console.say(HELP)
+        return 0
+    day = catalog.resolve(given.words[0], "test") if given.words else None
+    presets = _presets(given, day)
+    cmake_tools.ensure(["cmake", "ninja", "gtest", "benchmark"])
+    good = True
+    for preset in presets:
+        good = _test(preset, day) and good
+    return 0 if good else WRONG
+
+
+def _presets(given, day):
+    named = given.get("--preset")
+    if given.get("--checked"):
+        if named or given.get("--backend") == "cuda":
+            raise DaysError("--checked is the preset cpu-checked; it goes with no other", "./days test --checked")
+        named = "cpu-checked"
+    if named:
+        return [cmake_tools.preset_for(preset, "") for preset in named.split(",")]
+    again = " ".join(["./days test", *([str(day.number)] if day else []), "--backend simt"])
+    backend, remark = toolchain.choose_backend(given.get("--backend"), again)
+    if remark:
+        console.note(remark)
+    return [cmake_tools.preset_for(None, backend)]
+
+
+def _test(preset, day):
+    """Builds and runs the tests of one preset; whether all is well."""
+    cmake_tools.configure(preset)
+    label = ["-L", f"^day{day.number:02d}$"] if day else []
+    tests = _listed(preset, label)
+    if not tests:
+        raise DaysError(f"day {day.label} has no tests" if day else "there are no tests", "./days list", WRONG)
+    cmake_tools.build(preset, [name for name, labels in tests if "python" not in labels])
+    folder = paths.BUILD / preset
+    results = folder / "test-results"
+    shutil.rmtree(results, ignore_errors=True)
+    done = []
+
+    def line_comes(line):
+        start = re.match(r"\s*Start\s+\d+: (\S+)", line)
+        if start:
+            done.append(start.group(1))
+            console.progress(f"testing {len(done)}/{len(tests)}  {start.group(1)}")
+
+    command = [cmake_tools.find("ctest")[0], "--preset", preset, *label, "--output-junit", str(results / "ctest.xml"),
+               "--test-output-size-passed", "4000000", "--test-output-size-failed", "4000000"]
+    code = cmake_tools.stream(command, line_comes, {"GTEST_OUTPUT": f"json:{results}/", "GTEST_COLOR": "no"})
+    console.clear_progress()
+    programs = _read(results)
+    if len(programs) != len(tests):
+        raise DaysError(f"ctest ran {len(programs)} of {len(tests)} tests", f"ctest --preset {preset}", WRONG)
+    where = gpus.detect().gpu.name if preset == "cuda" and gpus.detect().gpu else f"this CPU ({preset})"
+    return _report(programs, where) and code == 0
+
+
+def _listed(preset, label):
+    """(name, labels) of each test that ctest would run."""
+    text = toolchain.output_of([cmake_tools.find("ctest")[0], "--preset", preset, *label, "--show-only=json-v1"],
+                               cwd=paths.ROOT)
+    try:
+        tests = json.loads(text[text.index("{"):])["tests"]
+    except ValueError as error:
+        raise DaysError(f"ctest cannot list the tests of {preset}", f"ctest --preset {preset} -N", WRONG) from error
+    return [(test["name"], [label for item in test.get("properties", []) if item["name"] == "LABELS"
+                            for label in item["value"]]) for test in tests]
+
+
+def _read(results):
+    """The Programs of a run, in ctest's order."""
+    programs = []
+    try:
+        suite = xml.etree.ElementTree.parse(results / "ctest.xml").getroot()
+    except (OSError, xml.etree.ElementTree.ParseError):
+        return programs
+    for test in suite.iter("testcase"):
+        name, status = test.get("name"), test.get("status")
+        program = Program(name, status == "fail" or status not in ("run", "notrun", "disabled"),
+                          status in ("notrun", "disabled"), test.findtext("system-out") or "")
+        try:
+            report = json.loads((results / f"{name}.json").read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            report = {"testsuites": []}
+        for group in report["testsuites"]:
+            for case in group["testsuite"]:
+                program.cases.append(_case(group["name"], case))
+        programs.append(program)
+    return programs
+
+
+def _case(suite, case):
+    failures = [failure["failure"] for failure in case.get("failures", [])]
+    skips = [skip["message"] for skip in case.get("skipped", [])]
+    outcome = "failed" if failures else "skipped" if case.get("result") == "SKIPPED" else "passed"
+    return Case(suite, case["name"], outcome, "\n".join(failures or skips))
+
+
+def _report(programs, where):
+    """Prints every program's lines, then what failed, then the sum; whether all is well."""
+    for program in programs:
+        _show_program(program, where)
+    counts = {outcome: sum(program.count(outcome) for program in programs) for outcome in _MARKS}
+    text = f"{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped on {where}"
+    good = counts["failed"] == 0 and counts["passed"] > 0
+    console.say(console.paint(text, "green" if good else "red"))
+    return good
+
+
+def _show_program(program, where):
+    day = next((day for day in catalog.here() if program.name == f"day{day.number:02d}_test"), None)
+    verdict = "FAIL" if program.failed else "skip" if program.skipped else "ok"
+    if not program.cases:
+        console.say(f"{program.name:<34} {console.status(verdict)}")
+    else:
+        title = f"Day {day.label}" if day else program.name
+        passed, failed, skipped = (program.count(outcome) for outcome in ("passed", "failed", "skipped"))
+        console.say(console.paint(f"{title} on {where}", "bold"))
+        for suite, cases in _suites(program.cases).items():
+            _show_suite(suite, cases)
+        console.say(f"  {passed} passed, {failed} failed, {skipped} skipped")
+    if program.failed and not any(case.outcome == "failed" for case in program.cases):
+        console.say("\n".join(program.output.rstrip().splitlines()[-40:]))
+
+
+def _suites(cases):
+    result = {}
+    for case in cases:
+        result.setdefault(case.suite, []).append(case)
+    return result
+
+
+def _show_suite(suite, cases):
+    raise NotImplementedError
