@@ -255,38 +255,39 @@ inline To convert(int mode, From from) noexcept {
 }
 }  // namespace simt
 
+// CUDA promises that the _rn forms are never fused into a multiply-add. Where the host has that instruction
+// the compiler would fuse them, so the result goes through memory.
+#if defined(__FMA__) || defined(__aarch64__)
+#define SIMT_ROUNDED_ALONE(T, expression) \
+  const volatile T result = expression;   \
+  return result;
+#else
+#define SIMT_ROUNDED_ALONE(T, expression) return expression;
+#endif
+
 // name_rn, _rz, _rd, _ru of one operation; x, y, z are its operands.
-#define SIMT_ROUNDED_1(T, name, expression)                \
-  inline T name##_rn(T x) noexcept {                       \
-    return expression;                                     \
-  }                                                        \
-  SIMT_DIRECTED_1(T, name##_rz, FE_TOWARDZERO, expression) \
-  SIMT_DIRECTED_1(T, name##_rd, FE_DOWNWARD, expression)   \
-  SIMT_DIRECTED_1(T, name##_ru, FE_UPWARD, expression)
+#define SIMT_ROUNDED_1(T, name, expression)                                                           \
+  inline T name##_rn(T x) noexcept {SIMT_ROUNDED_ALONE(T, expression)} SIMT_DIRECTED_1(               \
+      T, name##_rz, FE_TOWARDZERO, expression) SIMT_DIRECTED_1(T, name##_rd, FE_DOWNWARD, expression) \
+      SIMT_DIRECTED_1(T, name##_ru, FE_UPWARD, expression)
 #define SIMT_DIRECTED_1(T, name, mode, expression)                 \
   inline T name(T x_) noexcept {                                   \
     volatile T x = x_;                                             \
     return simt::rounded(mode, [&]() -> T { return expression; }); \
   }
-#define SIMT_ROUNDED_2(T, name, expression)                \
-  inline T name##_rn(T x, T y) noexcept {                  \
-    return expression;                                     \
-  }                                                        \
-  SIMT_DIRECTED_2(T, name##_rz, FE_TOWARDZERO, expression) \
-  SIMT_DIRECTED_2(T, name##_rd, FE_DOWNWARD, expression)   \
-  SIMT_DIRECTED_2(T, name##_ru, FE_UPWARD, expression)
+#define SIMT_ROUNDED_2(T, name, expression)                                                           \
+  inline T name##_rn(T x, T y) noexcept {SIMT_ROUNDED_ALONE(T, expression)} SIMT_DIRECTED_2(          \
+      T, name##_rz, FE_TOWARDZERO, expression) SIMT_DIRECTED_2(T, name##_rd, FE_DOWNWARD, expression) \
+      SIMT_DIRECTED_2(T, name##_ru, FE_UPWARD, expression)
 #define SIMT_DIRECTED_2(T, name, mode, expression)                 \
   inline T name(T x_, T y_) noexcept {                             \
     volatile T x = x_, y = y_;                                     \
     return simt::rounded(mode, [&]() -> T { return expression; }); \
   }
-#define SIMT_ROUNDED_3(T, name, expression)                \
-  inline T name##_rn(T x, T y, T z) noexcept {             \
-    return expression;                                     \
-  }                                                        \
-  SIMT_DIRECTED_3(T, name##_rz, FE_TOWARDZERO, expression) \
-  SIMT_DIRECTED_3(T, name##_rd, FE_DOWNWARD, expression)   \
-  SIMT_DIRECTED_3(T, name##_ru, FE_UPWARD, expression)
+#define SIMT_ROUNDED_3(T, name, expression)                                                           \
+  inline T name##_rn(T x, T y, T z) noexcept {SIMT_ROUNDED_ALONE(T, expression)} SIMT_DIRECTED_3(     \
+      T, name##_rz, FE_TOWARDZERO, expression) SIMT_DIRECTED_3(T, name##_rd, FE_DOWNWARD, expression) \
+      SIMT_DIRECTED_3(T, name##_ru, FE_UPWARD, expression)
 #define SIMT_DIRECTED_3(T, name, mode, expression)                 \
   inline T name(T x_, T y_, T z_) noexcept {                       \
     volatile T x = x_, y = y_, z = z_;                             \
@@ -312,6 +313,7 @@ SIMT_ROUNDED_3(double, __fma, fma(x, y, z))
 #undef SIMT_DIRECTED_2
 #undef SIMT_ROUNDED_1
 #undef SIMT_DIRECTED_1
+#undef SIMT_ROUNDED_ALONE
 inline float __frsqrt_rn(float x) noexcept {
   return rsqrtf(x);
 }
