@@ -3,6 +3,7 @@
 """The command as a learner types it: exit codes, errors, colours, pipes, from any folder."""
 import os
 import pty
+import re
 import subprocess
 import unittest
 
@@ -132,7 +133,6 @@ class Form(support.Case):
         self.assertIn(b"\033[", piped)
 
     def test_same_text_without_colour(self):
-        import re
         coloured = self.on_terminal("--help", TERM="xterm").replace("\r\n", "\n")
         self.assertEqual(re.sub(r"\033\[[\d;]*m", "", coloured), self.shell("--help").stdout)
 

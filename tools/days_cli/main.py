@@ -16,8 +16,8 @@ COMMANDS = ("list", "run", "test", "bench", "doctor", "new")
 _FOOT = """
 A day is named 14, day14, softmax, or by any unique prefix.
 Every command takes --help and --color auto|always|never.
-Exit codes: 0 good, 1 a kernel or its code is wrong, 2 no such day, flag or size,
-3 this machine lacks something (./days doctor)."""
+Exit codes: 0 good, 1 a kernel or its code is wrong, 2 no such day, flag
+or size, 3 this machine lacks something (./days doctor)."""
 
 
 def module_of(command):

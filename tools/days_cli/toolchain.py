@@ -148,8 +148,8 @@ def nvcc_host():
                else f"{default} is too old: the course needs {_oldest()}")
     for name in () if given else _candidates():
         other = identify(name)
-        limit = compiler.host_limit(other.kind) if other else None
-        if other and other.good and (limit is None or other.version[0] <= limit):
+        takes = compiler.host_limit(other.kind) if other else None
+        if other and other.good and (takes is None or other.version[0] <= takes):
             return other, problem
     raise DaysError(problem, _install_host(limit) if too_new else packages.command(["compiler"]), ENVIRONMENT)
 

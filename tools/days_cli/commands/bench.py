@@ -12,7 +12,7 @@ USAGE = "[DAY] [flags]"
 SUMMARY = "measures the kernels against the libraries"
 HELP = """./days bench [DAY] [flags]     Google Benchmark: one day, or all of them
 
-  --backend cuda|simt     where kernels run (default: the GPU where there is one)
+  --backend cuda|simt     where kernels run (default: the GPU if any)
   --preset NAME           this CMake preset (cpu, cpu-checked, cuda) instead
   --color auto|always|never
   --benchmark_...         and all after -- goes to the benchmark as it is, like

@@ -12,7 +12,7 @@ USAGE = "DAY [flags]"
 SUMMARY = "builds a day and runs its ladder of kernels"
 HELP = """./days run DAY [flags]     builds what is needed, then runs the day's ladder
 
-  --backend cuda|simt      where kernels run (default: the GPU where there is one)
+  --backend cuda|simt      where kernels run (default: the GPU if any)
   --checked                simt that watches every access of a kernel; slower
   --size 4096x33           the problem's own order of extents
   --variant a,b            these rungs alone

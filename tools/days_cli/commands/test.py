@@ -17,7 +17,7 @@ USAGE = "[DAY]"
 SUMMARY = "runs a day's tests, or all"
 HELP = """./days test [DAY]     builds and runs the tests of a day, or all of them
 
-  --backend cuda|simt     where kernels run (default: the GPU where there is one)
+  --backend cuda|simt     where kernels run (default: the GPU if any)
   --preset NAME,...       these CMake presets (cpu, cpu-checked, cuda) instead
   --checked               the preset cpu-checked: kernels watched at every access
   --color auto|always|never
