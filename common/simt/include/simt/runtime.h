@@ -1,188 +1,328 @@
 // SPDX-License-Identifier: MIT
 //
-// What translated code and the CUDA headers ask of the CPU backend's runtime. One CUDA thread is one fiber,
-// one block runs on one OS thread, and blocks spread over the cores; DESIGN and docs/simt.md tell why.
+// The simt runtime: runs CUDA kernels on CPU threads. This header is the interface of three parties: the
+// translator (simtcc) emits calls to the first section, the CUDA headers in this folder wrap the second, and
+// the CUDA API functions (cudaMalloc, ...) are built on the third. Programs use CUDA's names, not these.
+//
+// Model: a CUDA thread is a fiber, a block runs on one OS thread (a worker), blocks spread over the workers.
+// A launch runs to its end inside the call. Launches are serialised. One device; streams are the API's
+// matter.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <initializer_list>
 #include <new>
 #include <type_traits>
-#include <utility>
 
+#include "driver_types.h"
 #include "vector_types.h"
 
-typedef struct CUstream_st* cudaStream_t;
-
-// The built-in variables of a kernel. The runtime sets them whenever it switches to another CUDA thread;
-// kernels may read them only. Programs may have locals of the same names.
-#if defined(__APPLE__)
-#define SIMT_BUILTIN(name) __asm__("_simt_" #name)
+// The built-in variables: real thread-local objects that the scheduler sets at every switch, so debuggers can
+// print them and a local variable may reuse the name. `const` lets a kernel's compiler keep them in
+// registers.
+#ifdef SIMT_RUNTIME_SOURCE
+#define SIMT_BUILTIN extern __thread
 #else
-#define SIMT_BUILTIN(name) __asm__("simt_" #name)
+#define SIMT_BUILTIN extern const __thread
 #endif
-extern const __thread uint3 threadIdx SIMT_BUILTIN(threadIdx);
-extern const __thread uint3 blockIdx SIMT_BUILTIN(blockIdx);
-extern const __thread dim3 blockDim SIMT_BUILTIN(blockDim);
-extern const __thread dim3 gridDim SIMT_BUILTIN(gridDim);
+SIMT_BUILTIN uint3 threadIdx;
+SIMT_BUILTIN uint3 blockIdx;
+SIMT_BUILTIN dim3 blockDim;
+SIMT_BUILTIN dim3 gridDim;
+#undef SIMT_BUILTIN
 
 namespace simt {
 
-// ---- launching ----
+// Where a blocking operation stands in the user's source. As a default argument, here() is the caller's
+// place:
+//   void __syncthreads(simt::Site site = simt::here()) { simt::sync_threads(site); }
+// Two barriers are the same barrier when they stand on the same line; no address or symbol is needed for
+// that.
+struct Site {
+  const char* file = nullptr;
+  int line = 0;
+};
+constexpr Site here(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+  return {file, line};
+}
 
-/// What the runtime knows of a kernel: one static object behind each host stub.
+// ================================================================ emitted by the translator
+
+// What is known of a kernel; one static object a kernel (and a template instantiation).
 struct Kernel {
-  const char* name;                   // as in the source, without namespace and template arguments
-  void (*call)(const void* closure);  // runs the body once, on a copy of the closure
-  std::size_t closure_size = 0;
-  std::size_t static_shared = 0;               // bytes, known once the kernel has run
-  std::size_t max_dynamic_shared = 48 * 1024;  // cudaFuncAttributeMaxDynamicSharedMemorySize
+  const char* name;                   // without namespace and template arguments
+  void (*call)(const void* closure);  // runs one thread on its own copy of the arguments
+  std::size_t argument_bytes = 0;
+  int max_dynamic_shared = 48 * 1024;  // cudaFuncAttributeMaxDynamicSharedMemorySize
+  int max_threads = 1024;              // of a block
+  dim3 required_cluster = {0, 0, 0};   // __cluster_dims__; x = 0: none
+  bool non_portable_cluster = false;   // cudaFuncAttributeNonPortableClusterSizeAllowed
+  std::size_t static_shared = 0;       // bytes; known once the kernel has run
+  std::uint32_t id = 0;                // given at the first launch
 };
 
-struct LaunchConfig {
-  dim3 grid, block;
-  std::size_t dynamic_shared = 0;
-  cudaStream_t stream = nullptr;
-  dim3 cluster{1, 1, 1};
+// The configuration of the next launch of the calling host thread: k<<<g, b, shared, stream>>>.
+void push_config(dim3 grid, dim3 block, std::size_t dynamic_shared = 0, cudaStream_t stream = nullptr);
+
+struct LaunchOptions {
+  dim3 cluster = {1, 1, 1};
   bool cooperative = false;
 };
+void push_config(dim3 grid, dim3 block, std::size_t dynamic_shared, cudaStream_t stream,
+                 const LaunchOptions&);
 
-void push_config(const LaunchConfig& config);
-inline void push_config(dim3 grid, dim3 block, std::size_t dynamic_shared = 0,
-                        cudaStream_t stream = nullptr) {
-  push_config(LaunchConfig{grid, block, dynamic_shared, stream, dim3(1, 1, 1), false});
-}
-/// Runs the kernel with the pushed configuration; false in query mode (kernel_of).
+// Runs or, in a query by kernel_of(), only names the kernel. Errors of the configuration go to set_error().
 void launch_kernel(Kernel& kernel, const void* closure);
 
+// The body of every translated kernel: void k(P p) { ::simt::launch("k", [=]() mutable { ... }); }
+// Each CUDA thread runs its own copy of the closure: it may change its parameters.
 template <class Body>
-void launch(const char* name, Body&& body) {
-  using Closure = std::remove_cvref_t<Body>;
-  static Kernel kernel{
-      name,
-      [](const void* closure) {
-        Closure own(*static_cast<const Closure*>(closure));  // parameters are each thread's own
-        own();
-      },
-      sizeof(Closure)};
+void launch(const char* name, const Body& body) {
+  static Kernel kernel{name,
+                       [](const void* closure) {
+                         Body own(*static_cast<const Body*>(closure));
+                         own();
+                       },
+                       sizeof(Body)};
   launch_kernel(kernel, &body);
 }
 
-/// The Kernel behind a host stub: the stub is called in a mode in which it only says which kernel it is.
-Kernel* begin_query();
+// The kernel behind a stub, found by calling the stub in query mode with zeroed arguments.
+void begin_query();
 Kernel* end_query();
+
 template <class T>
-struct Zeros {
+struct ZeroedArgument {
   alignas(T) unsigned char bytes[sizeof(T)] = {};
-  T& get() { return *reinterpret_cast<T*>(bytes); }
+  T& get() { return *std::launder(reinterpret_cast<T*>(bytes)); }
 };
-template <class... Parameters>
-Kernel* kernel_of(void (*stub)(Parameters...)) {
+template <class... Args>
+Kernel* kernel_of(void (*stub)(Args...)) {
   begin_query();
-  stub(Zeros<std::remove_reference_t<Parameters>>().get()...);
+  stub(ZeroedArgument<std::remove_cv_t<std::remove_reference_t<Args>>>().get()...);
   return end_query();
 }
 
 // ---- shared memory ----
 
-/// Where a __shared__ variable lies in every block of a launch; one static object for each variable.
+// Identifies a __shared__ variable. `where` caches kernel id (upper half) and offset in the block's arena.
 struct SharedSlot {
-  std::atomic<std::uint64_t> launch{0};
-  std::size_t offset = 0;
+  std::size_t size, alignment;
+  const char* name;
+  std::uint64_t where = 0;
 };
-void place_shared(SharedSlot& slot, std::size_t size, std::size_t alignment);
-extern thread_local char* shared_base;  // of the running block
-extern std::uint64_t launch_number;
+extern __thread char* shared_base;        // of the running block's arena
+extern __thread std::uint32_t kernel_id;  // of the running kernel
+char* place_shared(SharedSlot& slot);     // the slow path: gives the variable an offset in this kernel
 
-/// The running block's copy of a __shared__ variable; `S` is a struct that the translator made for it.
+// The running block's instance of a __shared__ variable: auto& x = ::simt::shared_variable<S>("x").x
 template <class S>
-S& shared_variable() {
-  static SharedSlot slot;
-  if (slot.launch.load(std::memory_order_acquire) != launch_number) [[unlikely]] {
-    place_shared(slot, sizeof(S), alignof(S));
-  }
-  return *reinterpret_cast<S*>(shared_base + slot.offset);
+S& shared_variable(const char* name = nullptr) {
+  static SharedSlot slot{sizeof(S), alignof(S), name};
+  const std::uint64_t where = __atomic_load_n(&slot.where, __ATOMIC_RELAXED);
+  char* address = shared_base + static_cast<std::uint32_t>(where);
+  if (__builtin_expect(where >> 32 != kernel_id, 0)) address = place_shared(slot);
+  return *reinterpret_cast<S*>(address);
 }
-void* dynamic_shared();
 
-// ---- barriers and warp collectives ----
+// The start of extern __shared__ memory. It ends (up to `alignment`) at an inaccessible page.
+void* dynamic_shared(std::size_t alignment = 16);
+std::size_t dynamic_shared_bytes();
 
-enum class Reduce { count, all, any };
-void sync_threads();
-int sync_threads_reduce(Reduce operation, int predicate);
+// ---- loops that may wait for another thread ----
 
-enum class Collective : std::uint8_t { shuffle, ballot, match, sync };
-/// Waits until every live lane of `mask` has arrived with the same mask and operation. Returns this lane's
-/// result, valid until its next collective: of `shuffle` the `size` bytes that lane `source` gave, of
-/// `ballot` and `match` a 32-bit mask.
-const void* rendezvous(std::uint32_t mask, Collective operation, const void* in, unsigned size, int source);
-std::uint32_t active_mask();
-unsigned lane_id();
-unsigned warp_id();
-void sync_grid();
+extern __thread int ticks_left;
+void tick_slow();
+// In the condition of while and do loops. Yields to the other fibers now and then, checks the hang limit.
+// Always true.
+inline bool tick() {
+  if (__builtin_expect(--ticks_left < 0, 0)) tick_slow();
+  return true;
+}
 
-// ---- progress ----
+// Inline PTX that the backend does not know: fails with the instruction's text.
+struct PtxOperand {
+  const char* constraint;
+  const void* data;
+  std::size_t bytes;
+  template <class T>
+  PtxOperand(const char* constraint_, const T& value)
+      : constraint(constraint_), data(&value), bytes(sizeof(T)) {}
+};
+void ptx(const char* text, std::initializer_list<PtxOperand> outputs,
+         std::initializer_list<PtxOperand> inputs);
+
+// ================================================================ for the CUDA headers (device side)
 
 bool in_kernel();
-void tick_slow();
-extern thread_local int ticks_left;
-/// Called by every loop that may spin: now and then lets other threads of the block run.
-inline void tick() {
-  if (--ticks_left < 0) [[unlikely]]
-    tick_slow();
+unsigned lane_id();
+unsigned warp_id();          // within the block
+std::uint32_t live_lanes();  // lanes of this warp that exist and have not returned
+
+void sync_threads(Site site);
+enum class Vote { count, all, any };
+int sync_threads_vote(Vote vote, int predicate, Site site);
+
+// A warp collective: the lanes of `mask` meet, the last one calls combine once for all, everyone goes on.
+// Each lane brings pointers to its input and result, which stay on its own stack while it waits. A lane names
+// its collective by the address of such a constant: lanes of one mask in different collectives are an error.
+struct Lane {
+  std::uint32_t mask;
+  int operand;  // the source lane of a shuffle, ...
+  const void* input;
+  void* result;
+  std::size_t bytes;  // size of the input
+  const struct Collective* what;
+  Site site;
+};
+struct Collective {
+  const char* name;                                             // as CUDA calls it
+  void (*combine)(Lane lanes[32], std::uint32_t participants);  // may call fail(); null: nothing to combine
+};
+void rendezvous(std::uint32_t mask, const Collective& what, const void* input, void* result,
+                std::size_t bytes, int operand, Site site);
+
+extern const Collective kSyncWarp, kShuffle, kBallot, kMatchAny, kMatchAll;
+
+template <class T>
+T shuffle(std::uint32_t mask, T value, int source_lane, Site site) {
+  T result;
+  rendezvous(mask, kShuffle, &value, &result, sizeof(T), source_lane, site);
+  return result;
 }
-/// Called before each atomic operation on [p, p + n).
-void atomic_point(const volatile void* p, std::size_t n);
+inline std::uint32_t ballot(std::uint32_t mask, bool predicate, Site site) {
+  std::uint32_t result;
+  rendezvous(mask, kBallot, &predicate, &result, sizeof(predicate), 0, site);
+  return result;
+}
+// The lanes whose value has the same bytes as this lane's; match_all: all participants, or 0.
+template <class T>
+std::uint32_t match_any(std::uint32_t mask, T value, Site site) {
+  std::uint32_t result;
+  rendezvous(mask, kMatchAny, &value, &result, sizeof(T), 0, site);
+  return result;
+}
+template <class T>
+std::uint32_t match_all(std::uint32_t mask, T value, Site site) {
+  std::uint32_t result;
+  rendezvous(mask, kMatchAll, &value, &result, sizeof(T), 0, site);
+  return result;
+}
+// Folds the participants' values in lane order with a stateless function: reduce(m, v, [](int a, int b)
+// {...}, s).
+template <class T, class Fold>
+T reduce(std::uint32_t mask, T value, Fold, Site site) {
+  static constexpr Collective collective{"__reduce_sync", [](Lane* lanes, std::uint32_t participants) {
+                                           T folded{};
+                                           bool first = true;
+                                           for (std::uint32_t rest = participants; rest; rest &= rest - 1) {
+                                             const T& next =
+                                                 *static_cast<const T*>(lanes[__builtin_ctz(rest)].input);
+                                             folded = first ? next : Fold{}(folded, next);
+                                             first = false;
+                                           }
+                                           for (std::uint32_t rest = participants; rest; rest &= rest - 1)
+                                             *static_cast<T*>(lanes[__builtin_ctz(rest)].result) = folded;
+                                         }};
+  T result;
+  rendezvous(mask, collective, &value, &result, sizeof(T), 0, site);
+  return result;
+}
+inline void sync_warp(std::uint32_t mask, Site site) {
+  rendezvous(mask, kSyncWarp, nullptr, nullptr, 0, 0, site);
+}
+std::uint32_t active_mask(Site site);  // the lanes of this warp that wait at the same place
 
-// ---- errors ----
+// Before each atomic operation on [address, address + bytes): counts it, yields now and then.
+extern __thread std::uint64_t atomics_done;
+extern const bool checked_build;
+void check_atomic(const volatile void* address, std::size_t bytes);
+inline void atomic_point(const volatile void* address, std::size_t bytes) {
+  ++atomics_done;
+  if (__builtin_expect(checked_build, 0)) check_atomic(address, bytes);
+  tick();
+}
 
-/// Reports an error of the running kernel, abandons the launch and leaves `error` (a cudaError_t) behind.
+// A wait for something that another thread of the resident blocks does (mbarrier, named barrier, ...):
+//   while (!condition()) simt::wait(site);      and after each change of such a state:   simt::notify();
+void wait(Site site);
+void notify();
+
+// Cooperative launches and clusters.
+bool is_cooperative();
+void sync_grid(Site site);
+void sync_cluster(Site site);
+dim3 cluster_dim();
+unsigned cluster_rank();                               // of this block in its cluster
+void* map_shared(const void* address, unsigned rank);  // the same place in another block's shared memory
+
+bool is_shared(const void* address);  // of a resident block
+bool is_global(const void* address);  // in the arena and no shared memory
+
+// Reports `error: <message> [slug]` with kernel, block, thread and line, abandons the launch and sets the
+// sticky error that belongs to the slug. Outside a kernel: reports and ends the process with status 1.
 [[noreturn]] void fail(const char* slug, const char* format, ...) __attribute__((format(printf, 2, 3)));
-[[noreturn]] void fail_with(int error, const char* slug, const char* format, ...)
-    __attribute__((format(printf, 3, 4)));
-/// Reports an error of the host program; it goes on.
-void report(const char* slug, const char* format, ...) __attribute__((format(printf, 2, 3)));
+[[noreturn]] void fail_assert(const char* expression, const char* file, int line);  // cudaErrorAssert
 
-int sticky_error();          // what the first failed kernel left, 0 where none did
-int last_error(bool clear);  // of this host thread, or the sticky one
-int set_error(int error);    // remembers and returns it
-void reset_device();         // cudaDeviceReset: frees everything, clears the sticky error
+// ================================================================ for the CUDA API functions (host side)
 
 // ---- memory ----
+// Allocations live in one reserved range of addresses. Each starts at a multiple of 256 and ends (rounded up
+// to 256) at an inaccessible page; before it and in the rest of its pages stand canaries. New memory holds
+// 0xff bytes. Freed memory stays inaccessible as long as addresses last.
+enum class MemoryKind : std::uint8_t { device, pinned, managed };
 
-enum class MemoryKind : std::uint8_t { host = 1, device = 2, managed = 3 };  // cudaMemoryType's numbers
 struct Allocation {
-  char* begin;
-  std::size_t size;
-  MemoryKind kind;
+  char* base = nullptr;
+  std::size_t bytes = 0;
+  MemoryKind kind = MemoryKind::device;
+  bool live = false;  // false: freed
 };
-/// 256-byte aligned, poisoned, its end at an inaccessible page. nullptr where there is not that much memory.
-void* allocate(std::size_t bytes, MemoryKind kind);
-/// False where `p` is not the start of a live allocation.
-bool release(void* p);
-bool find_allocation(const void* p, Allocation* found);
-bool in_arena(const void* p);
-bool is_shared(const void* p);  // of the running block
-std::size_t memory_total();
+void* allocate(std::size_t bytes, MemoryKind kind);            // nullptr: out of memory; 0 bytes: one byte
+bool release(void* pointer);                                   // false: no such live allocation
+bool find_allocation(const void* address, Allocation* found);  // the live allocation that holds address
+std::size_t memory_total();                                    // SIMT_MEMORY (MiB), else the machine's
 std::size_t memory_free();
 
-// ---- statistics ----
+// ---- errors ----
+// Sticky errors (a report inside a kernel) belong to the process, others to the calling host thread.
+void set_error(cudaError_t error);  // cudaSuccess is ignored; returned by the next take_error()
+cudaError_t sticky_error();
+cudaError_t peek_error();  // sticky, else the last one
+cudaError_t take_error();  // the same, and forgets the last one (never the sticky one)
+void reset_device();       // cudaDeviceReset: frees all memory, forgets the sticky error
+int reports();             // so far; if not 0, a program that returns 0 ends with 1
+void forget_reports();     // for a test that wanted the report
+// Reports misuse of the API by the host (simt-launch, simt-memcpy, simt-free); the program goes on.
+void report_host(const char* slug, const char* format, ...) __attribute__((format(printf, 2, 3)));
 
+// ---- the device ----
+constexpr int kMultiprocessors = 4;
+constexpr int kThreadsPerMultiprocessor = 2048;
+constexpr int kBlocksPerMultiprocessor = 32;
+constexpr std::size_t kSharedPerBlock = 48 * 1024;
+constexpr std::size_t kSharedPerBlockOptin = 227 * 1024;
+constexpr std::size_t kSharedPerMultiprocessor = 228 * 1024;
+// Blocks of this shape that fit on one multiprocessor at once; bounds a cooperative launch.
+int resident_blocks(const Kernel& kernel, int block_threads, std::size_t dynamic_shared);
+
+// ---- statistics ----
 struct LaunchStats {
   const char* kernel = "";
-  dim3 grid{0, 0, 0}, block{0, 0, 0};
-  std::uint64_t blocks = 0, threads = 0;
-  std::uint64_t barriers = 0;          // block-wide, once a block
-  std::uint64_t warp_collectives = 0;  // once a warp
+  dim3 grid = {0, 0, 0}, block = {0, 0, 0};
+  std::uint64_t launches = 0;
+  std::uint64_t blocks = 0;
+  std::uint64_t threads = 0;
+  std::uint64_t barriers = 0;          // completed __syncthreads, counted once a block
+  std::uint64_t warp_collectives = 0;  // completed, counted once a group of lanes
   std::uint64_t atomics = 0;
-  std::uint64_t switches = 0;
+  std::uint64_t switches = 0;  // of fibers
 };
 struct Stats {
   LaunchStats last, total;
-  std::uint64_t launches = 0;
 };
-const Stats& stats();
+Stats stats();
 
 }  // namespace simt
