@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include "common/check.h"
+#include "common/json.h"
 #include "common/util.h"
 
 namespace day16 {
@@ -50,22 +51,6 @@ std::string text_of(const Property& p) {
     default:
       return with_commas(number);
   }
-}
-
-std::string quoted(const std::string& text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    if (static_cast<unsigned char>(c) >= 0x20) out += c;
-  }
-  return out + "\"";
-}
-
-std::string json_of(const Property& p) {
-  if (const bool* flag = std::get_if<bool>(&p.value)) return *flag ? "true" : "false";
-  if (const std::string* text = std::get_if<std::string>(&p.value)) return quoted(*text);
-  if (const double* number = std::get_if<double>(&p.value)) return printed("%.6g", *number);
-  return std::to_string(std::get<int64_t>(p.value));
 }
 
 std::string version(int number) {  // 13000 is 13.0, 12040 is 12.4
@@ -175,13 +160,21 @@ std::string as_text(const std::vector<Property>& properties) {
 }
 
 std::string as_json(const std::vector<Property>& properties) {
-  std::string json = "{", group;
+  days::Json json;
+  std::string group;
+  json.open('{');
   for (const Property& p : properties) {
-    if (p.group != group) json += (group.empty() ? "\n  " : "\n  },\n  ") + quoted(p.group) + ": {";
-    json += (p.group != group ? "\n    " : ",\n    ") + quoted(p.key) + ": " + json_of(p);
-    group = p.group;
+    if (p.group != group) {
+      if (!group.empty()) json.close();
+      json.key(p.group);
+      json.open('{');
+      group = p.group;
+    }
+    std::visit([&](const auto& value) { json.member(p.key, value); }, p.value);
   }
-  return json + (group.empty() ? "}" : "\n  }\n}");
+  if (!group.empty()) json.close();
+  json.close();
+  return json.text();
 }
 
 }  // namespace day16

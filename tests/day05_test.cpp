@@ -15,3 +15,22 @@ MUST_REJECT(day05, matmul, flipped_guard);
 MUST_REJECT(day05, matmul, flushes);
 MUST_REJECT(day05, matmul, hides_nan);
 MUST_REJECT(day05, matmul, half_inputs);
+
+namespace day05 {
+namespace {
+
+// A product with k = 0 is a matrix of zeros on paper; here a size of 0 is taken for a mistake, as everywhere
+// in the course.
+TEST(Day05Refuses, SizesThatAreNotPositive) {
+  float value = 0;
+  for (const auto launch : {matmul_rows, matmul_columns}) {
+    EXPECT_THROW(launch({&value, &value, &value, 0, 1, 1}, nullptr), std::invalid_argument);
+    EXPECT_THROW(launch({&value, &value, &value, 1, 0, 1}, nullptr), std::invalid_argument);
+    EXPECT_THROW(launch({&value, &value, &value, 1, 1, 0}, nullptr), std::invalid_argument);
+    EXPECT_THROW(launch({&value, &value, &value, -1, 4, 4}, nullptr), std::invalid_argument);
+  }
+  EXPECT_EQ(value, 0);
+}
+
+}  // namespace
+}  // namespace day05
