@@ -15,11 +15,11 @@ inline size_t cpu_threads() {
 }
 
 // Calls body(part, begin, end) for `parts` consecutive ranges that cover [0, n), on as many threads; returns
-// when all are done. Small ranges stay on the calling thread. `body` must not throw.
+// when all are done. A thread gets at least `grain` elements, and small ranges stay on the calling thread:
+// below some hundred thousand operations, starting a thread costs more than it saves. `body` must not throw.
 template <class Body>
-size_t parallel_ranges(size_t n, const Body& body) {
-  constexpr size_t kGrain = size_t{1} << 18;  // below that, starting a thread costs more than it saves
-  const size_t parts = std::max<size_t>(1, std::min(cpu_threads(), n / kGrain));
+size_t parallel_ranges(size_t n, const Body& body, size_t grain = size_t{1} << 18) {
+  const size_t parts = std::max<size_t>(1, std::min(cpu_threads(), n / grain));
   const auto run = [&](size_t part) {
     body(part, n / parts * part, part + 1 == parts ? n : n / parts * (part + 1));
   };

@@ -6,28 +6,16 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <thread>
 #include <unordered_map>
 #include <vector>
 
 #include "common/compare.h"
+#include "common/parallel.h"
 #include "day16_device_query/checks.h"
 #include "day16_device_query/device_query.h"
 
 namespace day16 {
 namespace {
-
-// Calls work(first, last) on one thread a core, with [0, n) cut into equal parts.
-template <class Work>
-void on_all_cores(int64_t n, Work work) {
-  const int64_t parts = std::max<int64_t>(1, std::min<int64_t>(n, std::thread::hardware_concurrency()));
-  std::vector<std::thread> threads;
-  for (int64_t part = 1; part < parts; ++part) {
-    threads.emplace_back([=] { work(n * part / parts, n * (part + 1) / parts); });
-  }
-  work(0, n / parts);
-  for (std::thread& thread : threads) thread.join();
-}
 
 constexpr int kTogether = 64;  // chains side by side: enough for the compiler's vectors and the CPU's latency
 
@@ -56,8 +44,8 @@ void copy_reference(const Copy<uint32_t>& p) {
 }
 
 void copy_parallel(const Copy<uint32_t>& p) {
-  on_all_cores(p.n, [&p](int64_t first, int64_t last) {
-    std::memcpy(p.y + first, p.x + first, (last - first) * sizeof(uint32_t));
+  days::parallel_ranges(static_cast<size_t>(p.n), [&p](size_t, size_t begin, size_t end) {
+    std::memcpy(p.y + begin, p.x + begin, (end - begin) * sizeof(uint32_t));
   });
 }
 
@@ -87,15 +75,16 @@ void fma_parallel(const Fma<float>& p) {
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) step = step_avx2;
 #endif
-  on_all_cores(p.n, [&p, step](int64_t first, int64_t last) {
-    for (int64_t i = first; i < last; i += kTogether) {
+  const auto some = [&p, step](size_t, size_t begin, size_t end) {
+    for (size_t i = begin; i < end; i += kTogether) {
       float v[kTogether] = {};
-      const int64_t count = std::min<int64_t>(kTogether, last - i);
+      const size_t count = std::min<size_t>(kTogether, end - i);
       std::copy_n(p.x + i, count, v);
       step(v, p.a, p.b, p.steps);
       std::copy_n(v, count, p.y + i);
     }
-  });
+  };
+  days::parallel_ranges(static_cast<size_t>(p.n), some, 16 * kTogether);
 }
 
 }  // namespace day16
