@@ -36,8 +36,8 @@ def run(args):
     made = _write(day)
     for path in made:
         console.say(f"wrote {console.paint(str(path), 'cyan')}")
-    console.say(f"\nDay {day.label} builds, and its tests fail until {day.target}/01_naive.cu is written:")
-    console.say(console.paint(f"./days test {number}", "cyan"))
+    console.say("\nThe day builds, and its tests fail until 01_naive.cu is written: " +
+                console.paint(f"./days test {number}", "cyan"))
     console.say("Afterwards " + console.paint("tools/readme_table.py", "cyan") + " adds it to the README's table.")
     return 0
 

@@ -19,10 +19,10 @@ HELP = """./days test [DAY]     builds and runs the tests of a day, or all of th
 
   --backend cuda|simt     where kernels run (default: the GPU if any)
   --preset NAME,...       these CMake presets (cpu, cpu-checked, cuda) instead
-  --checked               the preset cpu-checked: kernels watched at every access
+  --checked               the preset cpu-checked: every access is watched
   --color auto|always|never
 
-In the lines . is a shape that passed, s one that was skipped, F one that failed.
+In the lines . is a test that passed, s one skipped, F one that failed.
 Needs CMake, Ninja, GoogleTest and Google Benchmark; gets what is missing where
 it may. Test programs: build/PRESET/bin/*_test, logs: build/PRESET/Testing."""
 

@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""days new: what it writes, what it refuses. (That the new day builds and fails its tests: .ci/run.)"""
+import os
+import re
+import unittest
+
+import support
+from days_cli import catalog, paths
+
+
+class New(support.Case):
+    def setUp(self):
+        super().setUp()
+        for name in ("tests", "bench", "day05_matmul", "day99_extra"):
+            (self.folder / name).mkdir()
+        self.replace(paths, "ROOT", self.folder)
+
+    def files(self):
+        return sorted(path.relative_to(self.folder).as_posix() for path in self.folder.rglob("*") if path.is_file())
+
+    def test_files(self):
+        code, out, err = self.days("new", "14", "softmax")
+        self.assertEqual((code, err), (0, ""))
+        self.assertEqual(self.files(), [
+            "bench/day14_bench.cpp", "day14_softmax/01_naive.cu", "day14_softmax/CMakeLists.txt",
+            "day14_softmax/README.md", "day14_softmax/ladder.h", "day14_softmax/main.cpp", "day14_softmax/reference.cpp",
+            "day14_softmax/softmax.h", "tests/day14_test.cpp", "tests/day14_wrong.cu"])
+        for name in self.files():
+            self.assertIn(name, out)
+            self.assertNotRegex((self.folder / name).read_text(), r"@\w+@")
+        self.assertIn("./days test 14", out)
+        self.assertIn("struct Softmax {", (self.folder / "day14_softmax" / "softmax.h").read_text())
+        support.forget()
+        day = catalog.resolve("softmax", "run")
+        self.assertEqual(day.front_matter(), {"title": "Softmax", "track": "Reductions and norms", "order": 8,
+                                              "builds_on": [], "minutes": 60})
+        self.assertRegex((self.folder / "day14_softmax" / "README.md").read_text(),
+                         r"\n    nvcc .* day14_softmax/\*\.cu day14_softmax/\*\.cpp -o day14\n")
+
+    def test_outside_the_plan(self):
+        self.assertEqual(self.days("new", "88", "two_words")[0], 0)
+        self.assertIn("struct TwoWords {", (self.folder / "day88_two_words" / "two_words.h").read_text())
+        self.assertEqual([day.label for day in catalog.tracks()[-1][1]], ["99 extra"])
+        support.forget()
+        self.assertEqual([day.label for day in catalog.tracks()[-1][1]], ["88 two_words", "99 extra"])
+
+    def refuses(self, number, name, message):
+        before = self.files()
+        code, out, err = self.days("new", number, name)
+        self.assertEqual((code, out), (2, ""))
+        self.assertIn("error: " + message, " ".join(err.split()))
+        self.assertEqual(self.files(), before)
+
+    def test_refusals(self):
+        self.refuses("14", "relu", "day 14 is softmax in the plan")
+        self.refuses("97", "softmax", "softmax is day 14 in the plan")
+        self.refuses("05", "matmul", "there is day05_matmul already")
+        self.refuses("5", "other", "there is day05_matmul already")
+        self.refuses("98", "extra", "there is day99_extra already")
+        for number in ("0", "00", "100", "-1", "x", "1.5"):
+            self.refuses(number, "fresh", f'a day\'s number is 01 to 99, not "{number}"' if number != "-1" else
+                         "days new has no flag -1")
+        for name in ("Fresh", "2d", "a-b", "a b", "x", "", "../x", "while", "a__b", "a_", "_a", "half", "\u00fc\u00fc"):
+            self.refuses("97", name, f'"{name}" cannot be a name')
+
+    def test_leftover_file(self):
+        (self.folder / "tests" / "day97_test.cpp").write_text("mine")
+        self.refuses("97", "fresh", "there is tests/day97_test.cpp already")
+        self.assertEqual((self.folder / "tests" / "day97_test.cpp").read_text(), "mine")
+
+    @unittest.skipIf(os.geteuid() == 0, "root may write anywhere")
+    def test_no_permission(self):
+        (self.folder / "tests").chmod(0o500)
+        self.assertEqual(self.days("new", "97", "fresh")[0], 3)
+        (self.folder / "tests").chmod(0o700)
+        self.assertEqual(self.files(), [])
+
+    def test_all_or_nothing(self):
+        (self.folder / "tests").rmdir()
+        (self.folder / "tests").write_text("a file where the folder should be")
+        with self.assertRaises(OSError):
+            self.days("new", "97", "fresh")
+        self.assertEqual(self.files(), ["tests"])
+        self.assertFalse((self.folder / "day97_fresh").exists())
+
+    def test_templates_carry_the_licence(self):
+        for template in paths.TEMPLATES.rglob("*.in"):
+            if re.search(r"\.(h|cu|cpp)\.in$", template.name):
+                self.assertTrue(template.read_text().startswith("// SPDX-License-Identifier: MIT\n"), template)
+
+
+if __name__ == "__main__":
+    unittest.main()
