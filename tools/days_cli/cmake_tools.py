@@ -133,14 +133,14 @@ def stream(command, each_line, extra_environment=None):
     """Runs a command in the root, hands over its output line by line; its exit code. Ends it when interrupted."""
     process = subprocess.Popen(command, cwd=paths.ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                stdin=subprocess.DEVNULL, env=dict(environment(), **(extra_environment or {})))
-    try:
-        for line in process.stdout:
-            each_line(line.decode(errors="replace").rstrip("\n"))
-        return process.wait()
-    except BaseException:
-        process.terminate()
-        process.wait()
-        raise
+    with process:
+        try:
+            for line in process.stdout:
+                each_line(line.decode(errors="replace").rstrip("\n"))
+        except BaseException:
+            process.terminate()
+            raise
+    return process.returncode
 
 
 def configure(preset):

@@ -11,7 +11,7 @@ USAGE = "NN NAME"
 SUMMARY = "starts a day: folder, tests, benchmark"
 HELP = """./days new NN NAME     starts day NN: dayNN_NAME/, tests/dayNN_*, bench/dayNN_*
 
-NN is 01 to 99, NAME is of a-z, 0-9 and _ (./days list has the planned ones). The
+NN is 01 to 99, NAME of a-z, 0-9 and _ (./days list has the planned ones). The
 new day builds; its tests fail until its kernel is written."""
 
 # What a C++ name cannot be; NAME becomes one.

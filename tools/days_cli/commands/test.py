@@ -26,7 +26,9 @@ In the lines . is a test that passed, s one skipped, F one that failed.
 Needs CMake, Ninja, GoogleTest and Google Benchmark; gets what is missing where
 it may. Test programs: build/PRESET/bin/*_test, logs: build/PRESET/Testing."""
 
-_MARKS = {"passed": ".", "skipped": "s", "failed": "F"}
+_SHOWN = 5  # failed cases of a program
+_LINES_SHOWN = 25  # of what each says
+_MARKS = {"passed": ".", "failed": "F", "skipped": "s"}
 
 
 @dataclass
@@ -111,7 +113,7 @@ def _test(preset, day):
     if len(programs) != len(tests):
         raise DaysError(f"ctest ran {len(programs)} of {len(tests)} tests", f"ctest --preset {preset}", WRONG)
     where = gpus.detect().gpu.name if preset == "cuda" and gpus.detect().gpu else f"this CPU ({preset})"
-    return _report(programs, where) and code == 0
+    return _report(programs, where, preset) and code == 0
 
 
 def _listed(preset, label):
@@ -155,39 +157,85 @@ def _case(suite, case):
     return Case(suite, case["name"], outcome, "\n".join(failures or skips))
 
 
-def _report(programs, where):
+def _report(programs, where, preset):
     """Prints every program's lines, then what failed, then the sum; whether all is well."""
     for program in programs:
         _show_program(program, where)
     counts = {outcome: sum(program.count(outcome) for program in programs) for outcome in _MARKS}
-    text = f"{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped on {where}"
     good = counts["failed"] == 0 and counts["passed"] > 0
-    console.say(console.paint(text, "green" if good else "red"))
+    failed = [program for program in programs if program.failed]
+    for program in failed:
+        _show_failures(program, preset)
+    if len(programs) > 1 or failed:
+        text = ", ".join(f"{count} {outcome}" for outcome, count in counts.items()) + f" on {where}"
+        console.say(console.paint(text, "green" if good else "red"))
     return good
 
 
 def _show_program(program, where):
     day = next((day for day in catalog.here() if program.name == f"day{day.number:02d}_test"), None)
-    verdict = "FAIL" if program.failed else "skip" if program.skipped else "ok"
     if not program.cases:
+        verdict = "FAIL" if program.failed else "skip" if program.skipped else "ok"
         console.say(f"{program.name:<34} {console.status(verdict)}")
-    else:
-        title = f"Day {day.label}" if day else program.name
-        passed, failed, skipped = (program.count(outcome) for outcome in ("passed", "failed", "skipped"))
-        console.say(console.paint(f"{title} on {where}", "bold"))
-        for suite, cases in _suites(program.cases).items():
-            _show_suite(suite, cases)
-        console.say(f"  {passed} passed, {failed} failed, {skipped} skipped")
-    if program.failed and not any(case.outcome == "failed" for case in program.cases):
-        console.say("\n".join(program.output.rstrip().splitlines()[-40:]))
+        return
+    title = f"Day {day.label}" if day else program.name
+    console.say(console.paint(f"{title} on {where}", "bold"))
+    for name, cases in _lines(program.cases).items():
+        _show_line(name, cases)
+    console.say("  " + ", ".join(f"{program.count(outcome)} {outcome}" for outcome in _MARKS))
 
 
-def _suites(cases):
+def _lines(cases):
+    """The cases that share a line: those whose names are the same up to the last slash, else the whole suite."""
     result = {}
     for case in cases:
-        result.setdefault(case.suite, []).append(case)
+        head = case.name.rpartition("/")[0]
+        result.setdefault(f"{case.suite} {head}".strip(), []).append(case)
     return result
 
 
-def _show_suite(suite, cases):
-    raise NotImplementedError
+def _show_line(name, cases):
+    """The line's name, then a mark a case; then why cases were skipped, each reason once."""
+    marks = "".join(_MARKS[case.outcome] for case in cases)
+    indent = min(max(len(name) + 2, 14), 40)
+    room = console.WIDTH - indent
+    rows = [marks[i:i + room] for i in range(0, len(marks), room)]
+    if len(name) >= indent:
+        console.say(name)
+        name = ""
+    console.say(f"{name:<{indent}}{_paint_marks(rows[0])}")
+    for row in rows[1:]:
+        console.say(" " * indent + _paint_marks(row))
+    reasons = {}
+    for case in cases:
+        if case.outcome == "skipped":
+            reason = case.message.strip().splitlines()[-1] if case.message.strip() else "says not why"
+            reasons[reason] = reasons.get(reason, 0) + 1
+    for reason, count in reasons.items():
+        for line in console.wrap(f"{count} skipped: {reason}", " " * indent):
+            console.say(line)
+
+
+def _paint_marks(marks):
+    return re.sub("F+", lambda match: console.paint(match.group(), "red"),
+                  re.sub("s+", lambda match: console.paint(match.group(), "yellow"), marks))
+
+
+def _show_failures(program, preset):
+    """What the first failed cases say, and the command that runs the first one alone."""
+    executable = f"build/{preset}/bin/{program.name}"
+    failed = [case for case in program.cases if case.outcome == "failed"]
+    for case in failed[:_SHOWN]:
+        console.say(f"\n{console.paint('FAIL', 'red')} {case.suite}.{case.name}")
+        lines = case.message.strip().splitlines()
+        console.say("\n".join(lines[:_LINES_SHOWN] + (["..."] if len(lines) > _LINES_SHOWN else [])))
+    if len(failed) > _SHOWN:
+        console.say(f"\n... and {len(failed) - _SHOWN} more in {program.name}")
+    if not failed:  # it crashed, or failed as a whole
+        console.say(f"\n{console.paint('FAIL', 'red')} {program.name}")
+        console.say("\n".join(program.output.rstrip().splitlines()[-_LINES_SHOWN:]))
+    if failed:
+        executable += f" --gtest_filter='{failed[0].suite}.{failed[0].name}'"
+    elif not (paths.ROOT / executable).exists():
+        executable = f"ctest --preset {preset} -R '^{program.name}$'"
+    console.say("Next: " + console.paint(executable, "cyan"))
