@@ -205,6 +205,10 @@ void fail_at(const void* address, const char* slug, const char* format, ...) {
   fail_text(cudaErrorLaunchFailure, slug, address, message);
 }
 
+void inline_ptx(const char* code) {
+  fail_at(__builtin_return_address(0), "simt-launch", "inline PTX cannot run on the CPU: %s", code);
+}
+
 void report(const char* slug, const char* format, ...) {
   va_list arguments;
   va_start(arguments, format);
