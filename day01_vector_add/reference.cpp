@@ -2,35 +2,19 @@
 // The CPU's versions. One addition is rounded once, on a CPU as on a GPU, so the kernels must agree with them
 // bit for bit.
 #include <algorithm>
-#include <thread>
-#include <vector>
 
+#include "common/parallel.h"
 #include "day01_vector_add/vector_add.h"
 
 namespace day01 {
-namespace {
-
-// Calls work(first, last) on one thread a core, with [0, n) cut into equal parts.
-template <class Work>
-void on_all_cores(int64_t n, Work work) {
-  const int64_t parts = std::max<int64_t>(1, std::min<int64_t>(n, std::thread::hardware_concurrency()));
-  std::vector<std::thread> threads;
-  for (int64_t part = 1; part < parts; ++part) {
-    threads.emplace_back([=] { work(n * part / parts, n * (part + 1) / parts); });
-  }
-  work(0, n / parts);
-  for (std::thread& thread : threads) thread.join();
-}
-
-}  // namespace
 
 void vector_add_reference(const VectorAdd<float>& p) {
   for (int64_t i = 0; i < p.n; ++i) p.c[i] = p.a[i] + p.b[i];
 }
 
 void vector_add_parallel(const VectorAdd<float>& p) {
-  on_all_cores(p.n, [&p](int64_t first, int64_t last) {
-    for (int64_t i = first; i < last; ++i) p.c[i] = p.a[i] + p.b[i];
+  days::parallel_ranges(static_cast<size_t>(p.n), [&p](size_t, size_t begin, size_t end) {
+    for (size_t i = begin; i < end; ++i) p.c[i] = p.a[i] + p.b[i];
   });
 }
 
@@ -43,13 +27,16 @@ void matrix_add_reference(const MatrixAdd<float>& p) {
 }
 
 void matrix_add_parallel(const MatrixAdd<float>& p) {
-  on_all_cores(p.rows, [&p](int64_t first, int64_t last) {
-    for (int64_t row = first; row < last; ++row) {
-      for (int64_t col = 0; col < p.cols; ++col) {
-        p.c[row * p.pitch + col] = p.a[row * p.pitch + col] + p.b[row * p.pitch + col];
-      }
+  const auto add_rows = [&p](size_t, size_t begin, size_t end) {
+    for (size_t row = begin; row < end; ++row) {
+      const float* a = p.a + row * p.pitch;
+      const float* b = p.b + row * p.pitch;
+      float* c = p.c + row * p.pitch;
+      for (int col = 0; col < p.cols; ++col) c[col] = a[col] + b[col];
     }
-  });
+  };
+  const int elements_a_thread = 1 << 18;
+  days::parallel_ranges(static_cast<size_t>(p.rows), add_rows, std::max(1, elements_a_thread / p.cols));
 }
 
 }  // namespace day01
