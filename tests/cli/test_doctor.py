@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """What doctor finds on machines that the fakes make up: GPUs, drivers, toolkits, host compilers, profilers."""
+import shutil
+import subprocess
 import unittest
 
 import support
@@ -208,6 +210,42 @@ class Smi(support.Case):
 
     def test_nothing(self):
         self.assertEqual(gpu.probe(("libnonesuch.so.1",), ("no-such-smi",)), gpu.Probe())
+
+
+@unittest.skipUnless(shutil.which("g++"), "needs g++ to make a libcuda")
+class Driver(support.Case):
+    """What libcuda can say."""
+
+    def probe(self, init=0, count=1, version=12080):
+        source, library = self.folder / "cuda.cpp", self.folder / f"libcuda{init}-{count}-{version}.so"
+        source.write_text(f"""#include <cstddef>
+#include <cstring>
+extern "C" {{
+int cuDriverGetVersion(int* v) {{ *v = {version}; return 0; }}
+int cuInit(unsigned) {{ return {init}; }}
+int cuDeviceGetCount(int* n) {{ *n = {count}; return 0; }}
+int cuDeviceGet(int* d, int i) {{ *d = 7 + i; return 0; }}
+int cuDeviceGetName(char* name, int size, int d) {{ std::strncpy(name, d == 7 ? "NVIDIA A100" : "?", size); return 0; }}
+int cuDeviceGetAttribute(int* value, int which, int d) {{ *value = d != 7 ? -1 : which == 75 ? 8 : which == 76 ? 0 : -1; return 0; }}
+int cuDeviceTotalMem_v2(size_t* bytes, int) {{ *bytes = 42949672960; return 0; }}
+}}
+""")
+        subprocess.run(["g++", "-shared", "-fPIC", str(source), "-o", str(library)], check=True)
+        return gpu.probe(("libnonesuch.so.1", str(library)), ())
+
+    def test_answers(self):
+        found = self.probe(count=2)
+        self.assertEqual(found.gpu, gpu.Gpu("NVIDIA A100", (8, 0), 40 << 30, 2))
+        self.assertEqual((found.cuda, found.problem), ((12, 8), ""))
+
+    def test_no_device(self):
+        for found in (self.probe(init=100), self.probe(count=0)):
+            self.assertEqual((found.gpu, found.cuda, found.problem), (None, (12, 8), "the driver sees no device"))
+        self.assertEqual(self.probe(init=803).problem, "driver and its library differ: reboot")
+        self.assertEqual(self.probe(init=999).problem, "cuInit fails with 999")
+
+    def test_stub(self):
+        self.assertEqual(self.probe(init=34, version=0), gpu.Probe())  # the toolkit's libcuda.so, for linking only
 
 
 class Compilers(support.Case):

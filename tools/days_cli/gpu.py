@@ -75,6 +75,8 @@ def _ask_libcuda(library):
         return None
     cuda_version = (version.value // 1000, version.value % 1000 // 10) if known else None
     code = cuda.cuInit(0)
+    if code == 34:  # CUDA_ERROR_STUB_LIBRARY: the toolkit's libcuda, which is there for linking only
+        return None
     count = ctypes.c_int()
     if code == 0:
         code = cuda.cuDeviceGetCount(ctypes.byref(count))
