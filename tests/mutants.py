@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Tests the tests: puts one bug at a time into a day's kernels and expects the day's tests to fail.
 
-    tests/mutants.py                    every edit of every tests/dayNN_mutants.txt
+    tests/mutants.py                    every edit of every tests/mutants/dayNN.txt
     tests/mutants.py --only day05       those whose place or reason contains a word
     tests/mutants.py --sample 12        twelve of them, spread over all
     tests/mutants.py --list             what there is; builds nothing
@@ -54,8 +54,8 @@ def fail(message):
 
 
 def read_mutants(path):
-    """The edits of one tests/dayNN_mutants.txt, each checked against the source that it changes."""
-    day = path.name[: len("dayNN")]
+    """The edits of one tests/mutants/dayNN.txt, each checked against the source that it changes."""
+    day = path.stem
     folders = list(ROOT.glob(f"{day}_*/"))
     if len(folders) != 1:
         fail(f"{path.name}: there is no one folder {day}_*")
@@ -163,7 +163,7 @@ def main():
     parser.add_argument("--verbose", action="store_true", help="print how each test failed")
     arguments = parser.parse_args()
 
-    mutants = [mutant for path in sorted((ROOT / "tests").glob("day[0-9][0-9]_mutants.txt")) for mutant in read_mutants(path)]
+    mutants = [mutant for path in sorted((ROOT / "tests" / "mutants").glob("*.txt")) for mutant in read_mutants(path)]
     for file in kernels_without(mutants):
         print(f"note: no edit of {file}")
     if arguments.only:
