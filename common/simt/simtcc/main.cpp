@@ -154,7 +154,9 @@ int compile(Command c, bool checked) {
                        "-isystem",
                        include ? include : SIMT_INCLUDE_DIR,
                        "-include",
-                       "cuda_runtime.h"};
+                       "cuda_runtime.h",
+                       "-include",
+                       "simt/shared_proxy.h"};
   std::string text;
   const Arguments front =
       join({{c.compiler, "-E", "-x", "c++"}, c.both, c.preprocess, cuda, c.dependencies, {c.source}});

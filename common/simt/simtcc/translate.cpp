@@ -352,9 +352,10 @@ class Translator {
     std::string references = "; };";
     for (int name : names) {
       const std::string n(t_.text(name));
-      references += global ? " static ::simt::GlobalShared<" + type + ", decltype(" + type + "::" + n +
-                                 "), &" + type + "::" + n + "> " + n + ";"
-                           : " auto& " + n + " = ::simt::shared_variable<" + type + ">()." + n + ";";
+      references +=
+          global ? " static ::simt::GlobalShared<" + type + ", decltype(" + type + "::" + n + "), &" + type +
+                       "::" + n + "> " + n + ";"
+                 : " auto& " + n + " = ::simt::shared_variable<" + type + ">(\"" + n + "\")." + n + ";";
     }
     replace(end, end, references);
   }
@@ -406,7 +407,7 @@ class Translator {
     std::string code;
     for (int k = open + 1; k < t_.partner(open) && t_[k].kind == Token::literal; ++k)
       code += std::string(t_.text(k)) + " ";
-    replace(i, t_.partner(open), "::simt::inline_ptx(" + code + ")");
+    replace(i, t_.partner(open), "::simt::ptx(" + code + ", {}, {})");
   }
 
   // `(void*)kernel` as a first argument hides the kernel's type.
