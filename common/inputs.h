@@ -173,39 +173,9 @@ struct ElementType {
   double (*square_sum)(const void*, size_t, size_t& finite);
 };
 
+// Defined in harness.cu for every type of types.h, which spares each day's compiler the work.
 template <class T>
-const ElementType& element_type() {
-  static constexpr ElementType type = {
-      TypeInfo<T>::kName,
-      sizeof(T),
-      TypeInfo<T>::kPoison,
-      [](void* data, size_t n, const Fill& fill) {
-        T* values = static_cast<T*>(data);
-        parallel_ranges(n, [&](size_t, size_t begin, size_t end) {
-          for (size_t i = begin; i < end; ++i) {
-            values[i] = fill.function ? from_double<T>(fill.function(i))
-                                      : random_value<T>(fill.distribution, fill.seed, i, fill.a, fill.b);
-          }
-        });
-      },
-      [](void* data, size_t n, const Fill& fill, cudaStream_t stream) {
-        fill_on_device(static_cast<T*>(data), n, fill.distribution, fill.seed, fill.a, fill.b, stream);
-      },
-      [](const void* got, const void* want, size_t n, Bound bound) {
-        return days::compare(static_cast<const T*>(got), static_cast<const T*>(want), n, bound);
-      },
-      [](const void* data, size_t n, size_t& finite) {
-        double sum = 0;
-        for (size_t i = 0; i < n; ++i) {
-          const double value = to_double(static_cast<const T*>(data)[i]);
-          if (!std::isfinite(value)) continue;
-          sum += value * value;
-          ++finite;
-        }
-        return sum;
-      }};
-  return type;
-}
+const ElementType& element_type();
 
 }  // namespace detail
 
@@ -297,41 +267,18 @@ class Inputs {
   // Bytes of all buffers made so far, guard bands included.
   double bytes() const { return bytes_; }
 
-  // The product, over all inputs whose element type is T, of their root mean square.
+  // The product, over all inputs whose element type is T, of the root of their mean square.
   template <class T>
   double rms() const {
-    double product = 1;
-    for (const Buffer& buffer : buffers_) {
-      if (buffer.role == Role::kOutput || buffer.type != &detail::element_type<T>()) continue;
-      const unsigned char* data = buffer.initial ? buffer.initial.get() : buffer.host.get();
-      std::vector<double> sums(cpu_threads());
-      std::vector<size_t> counts(cpu_threads());
-      const size_t parts = parallel_ranges(buffer.n, [&](size_t part, size_t begin, size_t end) {
-        sums[part] = buffer.type->square_sum(data + begin * buffer.type->size, end - begin, counts[part]);
-      });
-      double sum = 0;
-      size_t count = 0;
-      for (size_t part = 0; part < parts; ++part) {
-        sum += sums[part];
-        count += counts[part];
-      }
-      product *= count == 0 ? 1 : std::sqrt(sum / static_cast<double>(count));
-    }
-    return product;
+    return rms(detail::element_type<T>());
   }
 
   // The largest error of the outputs in `host` against `expected`.
-  double worst_output_error() const {
-    double worst = 0;
-    for (const Buffer& buffer : buffers_) {
-      if (!buffer.written()) continue;
-      worst =
-          std::max(worst, buffer.type->compare(buffer.host.get(), buffer.expected.get(), buffer.n, {}).worst);
-    }
-    return worst;
-  }
+  double worst_output_error() const;
 
  private:
+  double rms(const detail::ElementType& type) const;
+
   static constexpr size_t kDownloadFrom = size_t{1} << 22;  // elements; below, the host computes its own
 
   Values random(Extent n, Distribution distribution, double a, double b) {
@@ -344,41 +291,8 @@ class Inputs {
   }
 
   void* make(const detail::ElementType& type, size_t n, Role role, detail::Fill fill,
-             std::vector<int64_t> dims) {
-    const size_t bytes = static_cast<size_t>(Extent(n) * Extent(type.size));
-    bytes_ += static_cast<double>(bytes) + 2.0 * DeviceMemory::kGuardBytes;
-    Buffer buffer{&type, n, role, std::move(dims), std::move(fill), {}, {}, {}, {}};
-    if (where_ == Where::kDevice) {
-      buffer.device = DeviceMemory(bytes, type.poison);
-      if (role != Role::kOutput) fill_device(buffer);
-    } else if (where_ == Where::kHost) {
-      buffer.host.reset(new unsigned char[bytes]);  // not make_unique, which would write it all
-      if (role == Role::kOutput) {
-        std::memset(buffer.host.get(), type.poison, bytes);
-      } else if (twin_ != nullptr && n >= kDownloadFrom) {
-        CUDA_CHECK(cudaMemcpy(buffer.host.get(), twin_->buffers_.at(buffers_.size()).device.data(), bytes,
-                              cudaMemcpyDeviceToHost));
-      } else {
-        type.fill_host(buffer.host.get(), n, buffer.fill);
-      }
-      if (role == Role::kInOut) {
-        buffer.initial.reset(new unsigned char[bytes]);
-        std::memcpy(buffer.initial.get(), buffer.host.get(), bytes);
-      }
-    }
-    buffers_.push_back(std::move(buffer));
-    return where_ == Where::kNowhere ? nullptr : buffers_.back().data();
-  }
-
-  static void fill_device(const Buffer& buffer) {
-    if (!buffer.fill.function)
-      return buffer.type->fill_device(buffer.device.data(), buffer.n, buffer.fill, nullptr);
-    const std::unique_ptr<unsigned char[]> values(new unsigned char[buffer.bytes()]);
-    buffer.type->fill_host(values.get(), buffer.n, buffer.fill);
-    if (buffer.bytes() > 0) {
-      CUDA_CHECK(cudaMemcpy(buffer.device.data(), values.get(), buffer.bytes(), cudaMemcpyHostToDevice));
-    }
-  }
+             std::vector<int64_t> dims);
+  static void fill_device(const Buffer& buffer);
 
   Where where_;
   const Inputs* twin_;

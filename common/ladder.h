@@ -164,6 +164,13 @@ struct Typed {
 
 // A ladder with its types erased: all that run, tests and benchmarks see.
 struct LadderInfo {
+  // In harness.cu: a ladder is copied some twenty times while it is written, and each copy inlined costs
+  // compile time.
+  LadderInfo();
+  LadderInfo(const LadderInfo&);
+  LadderInfo& operator=(const LadderInfo&);
+  ~LadderInfo();
+
   std::string name;
   std::string day;  // "day05_matmul", the folder of the file that defines the ladder; "" where that is no day
   std::vector<std::string> extents;
@@ -198,7 +205,7 @@ class Ladder : public LadderInfo {
   // The problem of the first element type, on which a day's wrong kernels are written.
   using First = Problem<std::tuple_element_t<0, std::tuple<Ts..., float>>>;
 
-  explicit Ladder(LadderInfo info) : LadderInfo(std::move(info)) {}
+  explicit Ladder(const LadderInfo& info) : LadderInfo(info) {}
 
   Ladder extents(std::initializer_list<const char*> names) const {
     return with([&](LadderInfo& l) { l.extents.assign(names.begin(), names.end()); });
@@ -221,7 +228,7 @@ class Ladder : public LadderInfo {
                            {},
                            {}}),
      ...);
-    return Ladder<Problem, Us...>(std::move(info));
+    return Ladder<Problem, Us...>(info);
   }
 
   // void launcher(const Problem<T>&, cudaStream_t), for some of the ladder's types or all.
@@ -433,19 +440,7 @@ class Ladder : public LadderInfo {
 
 namespace detail {
 // "day05_matmul" of ".../day05_matmul/ladder.h"; "" where no folder of the path is a day.
-inline std::string day_of(const std::string& file) {
-  const auto digit = [](char c) { return c >= '0' && c <= '9'; };
-  for (size_t at = file.rfind("/"); at != std::string::npos && at > 0; at = file.rfind("/", at - 1)) {
-    const size_t before = file.rfind("/", at - 1);
-    const size_t start = before == std::string::npos ? 0 : before + 1;
-    const std::string folder = file.substr(start, at - start);
-    if (folder.size() > 6 && folder.rfind("day", 0) == 0 && digit(folder[3]) && digit(folder[4]) &&
-        folder[5] == '_')
-      return folder;
-    if (before == std::string::npos) break;
-  }
-  return "";
-}
+std::string day_of(const std::string& file);
 }  // namespace detail
 
 // Starts a ladder on problems of the struct template Problem. `file` is where it is called: it tells the day.
@@ -454,7 +449,7 @@ Ladder<Problem> ladder(const char* name, const char* file = __builtin_FILE()) {
   LadderInfo info;
   info.name = name;
   info.day = detail::day_of(file);
-  return Ladder<Problem>(std::move(info));
+  return Ladder<Problem>(info);
 }
 
 }  // namespace days

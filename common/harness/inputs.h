@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+//
+// Part of harness.cu: inputs.h's and ladder.h's definitions that no day has to compile again.
+#pragma once
+
+#include <cmath>
+#include <cstring>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/inputs.h"
+#include "common/ladder.h"
+
+namespace days {
+namespace detail {
+
+template <class T>
+const ElementType& element_type() {
+  static constexpr ElementType type = {
+      TypeInfo<T>::kName,
+      sizeof(T),
+      TypeInfo<T>::kPoison,
+      [](void* data, size_t n, const Fill& fill) {
+        T* values = static_cast<T*>(data);
+        parallel_ranges(n, [&](size_t, size_t begin, size_t end) {
+          for (size_t i = begin; i < end; ++i) {
+            values[i] = fill.function ? from_double<T>(fill.function(i))
+                                      : random_value<T>(fill.distribution, fill.seed, i, fill.a, fill.b);
+          }
+        });
+      },
+      [](void* data, size_t n, const Fill& fill, cudaStream_t stream) {
+        fill_on_device(static_cast<T*>(data), n, fill.distribution, fill.seed, fill.a, fill.b, stream);
+      },
+      [](const void* got, const void* want, size_t n, Bound bound) {
+        return days::compare(static_cast<const T*>(got), static_cast<const T*>(want), n, bound);
+      },
+      [](const void* data, size_t n, size_t& finite) {
+        double sum = 0;
+        for (size_t i = 0; i < n; ++i) {
+          const double value = to_double(static_cast<const T*>(data)[i]);
+          if (!std::isfinite(value)) continue;
+          sum += value * value;
+          ++finite;
+        }
+        return sum;
+      }};
+  return type;
+}
+
+#define DAYS_ELEMENT_TYPE(T) template const ElementType& element_type<T>();
+DAYS_ELEMENT_TYPE(float)
+DAYS_ELEMENT_TYPE(double)
+DAYS_ELEMENT_TYPE(half)
+DAYS_ELEMENT_TYPE(bf16)
+DAYS_ELEMENT_TYPE(int8_t)
+DAYS_ELEMENT_TYPE(uint8_t)
+DAYS_ELEMENT_TYPE(int16_t)
+DAYS_ELEMENT_TYPE(uint16_t)
+DAYS_ELEMENT_TYPE(int32_t)
+DAYS_ELEMENT_TYPE(uint32_t)
+DAYS_ELEMENT_TYPE(int64_t)
+DAYS_ELEMENT_TYPE(uint64_t)
+#undef DAYS_ELEMENT_TYPE
+
+// "day05_matmul" of ".../day05_matmul/ladder.h"; "" where no folder of the path is a day.
+inline std::string day_of(const std::string& file) {
+  const auto digit = [](char c) { return c >= '0' && c <= '9'; };
+  for (size_t at = file.rfind("/"); at != std::string::npos && at > 0; at = file.rfind("/", at - 1)) {
+    const size_t before = file.rfind("/", at - 1);
+    const size_t start = before == std::string::npos ? 0 : before + 1;
+    const std::string folder = file.substr(start, at - start);
+    if (folder.size() > 6 && folder.rfind("day", 0) == 0 && digit(folder[3]) && digit(folder[4]) &&
+        folder[5] == '_')
+      return folder;
+    if (before == std::string::npos) break;
+  }
+  return "";
+}
+}  // namespace detail
+
+LadderInfo::LadderInfo() = default;
+LadderInfo::LadderInfo(const LadderInfo&) = default;
+LadderInfo& LadderInfo::operator=(const LadderInfo&) = default;
+LadderInfo::~LadderInfo() = default;
+
+void* Inputs::make(const detail::ElementType& type, size_t n, Role role, detail::Fill fill,
+                   std::vector<int64_t> dims) {
+  const size_t bytes = static_cast<size_t>(Extent(n) * Extent(type.size));
+  bytes_ += static_cast<double>(bytes) + 2.0 * DeviceMemory::kGuardBytes;
+  Buffer buffer{&type, n, role, std::move(dims), std::move(fill), {}, {}, {}, {}};
+  if (where_ == Where::kDevice) {
+    buffer.device = DeviceMemory(bytes, type.poison);
+    if (role != Role::kOutput) fill_device(buffer);
+  } else if (where_ == Where::kHost) {
+    buffer.host.reset(new unsigned char[bytes]);  // not make_unique, which would write it all
+    if (role == Role::kOutput) {
+      std::memset(buffer.host.get(), type.poison, bytes);
+    } else if (twin_ != nullptr && n >= kDownloadFrom) {
+      CUDA_CHECK(cudaMemcpy(buffer.host.get(), twin_->buffers_.at(buffers_.size()).device.data(), bytes,
+                            cudaMemcpyDeviceToHost));
+    } else {
+      type.fill_host(buffer.host.get(), n, buffer.fill);
+    }
+    if (role == Role::kInOut) {
+      buffer.initial.reset(new unsigned char[bytes]);
+      std::memcpy(buffer.initial.get(), buffer.host.get(), bytes);
+    }
+  }
+  buffers_.push_back(std::move(buffer));
+  return where_ == Where::kNowhere ? nullptr : buffers_.back().data();
+}
+
+void Inputs::fill_device(const Buffer& buffer) {
+  if (!buffer.fill.function)
+    return buffer.type->fill_device(buffer.device.data(), buffer.n, buffer.fill, nullptr);
+  const std::unique_ptr<unsigned char[]> values(new unsigned char[buffer.bytes()]);
+  buffer.type->fill_host(values.get(), buffer.n, buffer.fill);
+  if (buffer.bytes() > 0) {
+    CUDA_CHECK(cudaMemcpy(buffer.device.data(), values.get(), buffer.bytes(), cudaMemcpyHostToDevice));
+  }
+}
+
+double Inputs::rms(const detail::ElementType& type) const {
+  double product = 1;
+  for (const Buffer& buffer : buffers_) {
+    if (buffer.role == Role::kOutput || buffer.type != &type) continue;
+    const unsigned char* data = buffer.initial ? buffer.initial.get() : buffer.host.get();
+    std::vector<double> sums(cpu_threads());
+    std::vector<size_t> counts(cpu_threads());
+    const size_t parts = parallel_ranges(buffer.n, [&](size_t part, size_t begin, size_t end) {
+      sums[part] = type.square_sum(data + begin * type.size, end - begin, counts[part]);
+    });
+    double sum = 0;
+    size_t count = 0;
+    for (size_t part = 0; part < parts; ++part) {
+      sum += sums[part];
+      count += counts[part];
+    }
+    product *= count == 0 ? 1 : std::sqrt(sum / static_cast<double>(count));
+  }
+  return product;
+}
+
+double Inputs::worst_output_error() const {
+  double worst = 0;
+  for (const Buffer& buffer : buffers_) {
+    if (!buffer.written()) continue;
+    const double error = buffer.type->compare(buffer.host.get(), buffer.expected.get(), buffer.n, {}).worst;
+    if (error > worst) worst = error;
+  }
+  return worst;
+}
+
+}  // namespace days

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: MIT
+//
+// Part of harness.cu: kernels that do nothing but move bytes or multiply and add, as fast as the device can.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "common/buffer.h"
+#include "common/check.h"
+#include "common/device.h"
+#include "common/limits.h"
+#include "common/timing.h"
+#include "common/util.h"
+
+namespace days {
+
+const char* mix_name(Mix mix) {
+  switch (mix) {
+    case Mix::kRead:
+      return "read-only";
+    case Mix::kWrite:
+      return "write-only";
+    case Mix::kCopy:
+      return "copy";
+    case Mix::kTwoToOne:
+      return "2:1 (read:write)";
+  }
+  return "";
+}
+
+Mix mix_of(const Traffic& traffic) {
+  const double read =
+      traffic.bytes() > 0 ? traffic.read / traffic.bytes() : 0.5;  // 0, 1/2, 2/3 and 1 are measured
+  if (read < 0.25) return Mix::kWrite;
+  if (read < 0.5 * (1.0 / 2 + 2.0 / 3)) return Mix::kCopy;
+  if (read < 0.5 * (2.0 / 3 + 1)) return Mix::kTwoToOne;
+  return Mix::kRead;
+}
+
+const char* rate_name(Rate rate) {
+  switch (rate) {
+    case Rate::kNone:
+      return "none";
+    case Rate::ffma:
+      return "FFMA";
+  }
+  return "";
+}
+
+namespace detail {
+
+// Memory is kept busy by bytes in flight: each thread issues kUnroll 16-byte loads before it uses the first,
+// and a block's loads cover one contiguous piece. `n` counts float4s and is a multiple of a block's piece.
+template <Mix kMix, int kUnroll>
+__global__ void bandwidth_kernel(const float4* a, const float4* b, float4* out, size_t n) {
+  const size_t first = size_t{blockIdx.x} * blockDim.x * kUnroll + threadIdx.x;
+  float4 x[kUnroll], y[kUnroll];
+#pragma unroll
+  for (int i = 0; i < kUnroll; ++i) {
+    const size_t at = first + i * size_t{blockDim.x};
+    if (kMix != Mix::kWrite) x[i] = a[at];
+    if (kMix == Mix::kTwoToOne) y[i] = b[at];
+  }
+  if constexpr (kMix == Mix::kRead) {
+    float sum = 0;
+#pragma unroll
+    for (int i = 0; i < kUnroll; ++i) sum += x[i].x + x[i].y + x[i].z + x[i].w;
+    // The buffer holds zeros, so this never happens; but the compiler cannot know, and must load.
+    if (sum != 0) out[first % n] = make_float4(sum, sum, sum, sum);
+  } else {
+#pragma unroll
+    for (int i = 0; i < kUnroll; ++i) {
+      float4 value = make_float4(0, 0, 0, 0);
+      if (kMix == Mix::kCopy) value = x[i];
+      if (kMix == Mix::kTwoToOne)
+        value = make_float4(x[i].x + y[i].x, x[i].y + y[i].y, x[i].z + y[i].z, x[i].w + y[i].w);
+      out[first + i * size_t{blockDim.x}] = value;
+    }
+  }
+}
+
+// The best of `candidates` in seconds. One run of each finds the best three, which run `rounds` times more.
+inline double best_seconds(const std::vector<std::function<void(cudaStream_t)>>& candidates, size_t rounds) {
+  Stream stream;
+  EventTimer timer;
+  const auto time = [&](size_t i) {
+    timer.start(stream);
+    candidates[i](stream);
+    timer.stop(stream);
+    return timer.seconds();
+  };
+  std::vector<std::pair<double, size_t>> order;
+  for (size_t i = 0; i < candidates.size(); ++i) {
+    time(i);  // the first run loads the kernel
+    order.push_back({time(i), i});
+  }
+  std::sort(order.begin(), order.end());
+  order.resize(std::min<size_t>(order.size(), 3));
+  for (size_t round = 0; round < rounds; ++round) {
+    for (auto& [seconds, i] : order) seconds = std::min(seconds, time(i));
+  }
+  return std::min_element(order.begin(), order.end())->first;
+}
+
+// The median of the last runs after the device has been busy with the first candidate for a second.
+inline double sustained_seconds(const std::function<void(cudaStream_t)>& run) {
+  Stream stream;
+  EventTimer timer;
+  std::vector<double> seconds;
+  double spent = 0;
+  while (spent < 1.0 || seconds.size() < 20) {
+    timer.start(stream);
+    run(stream);
+    timer.stop(stream);
+    seconds.push_back(timer.seconds());
+    spent += seconds.back();
+  }
+  return median(
+      {seconds.end() - static_cast<ptrdiff_t>(std::min<size_t>(seconds.size(), 50)), seconds.end()});
+}
+
+template <Mix kMix, int kUnroll>
+void add_candidates(std::vector<std::function<void(cudaStream_t)>>& candidates, float4* buffer, size_t each) {
+  for (const int threads : {128, 256, 512}) {
+    candidates.push_back([=](cudaStream_t stream) {
+      const size_t piece = static_cast<size_t>(threads) * kUnroll;
+      const unsigned blocks = static_cast<unsigned>(each / piece);
+      float4* out = kMix == Mix::kRead || kMix == Mix::kWrite ? buffer
+                    : kMix == Mix::kCopy                      ? buffer + each
+                                                              : buffer + 2 * each;
+      bandwidth_kernel<kMix, kUnroll><<<blocks, threads, 0, stream>>>(buffer, buffer + each, out, each);
+      CUDA_CHECK_LAUNCH();
+    });
+  }
+}
+
+// How many equal arrays a mix moves.
+inline size_t arrays_of(Mix mix) {
+  return mix == Mix::kTwoToOne ? 3 : mix == Mix::kCopy ? 2 : 1;
+}
+
+// Every way of moving the mix through `buffer`, whose arrays hold `each` float4s: a multiple of 4096, a
+// block's largest piece.
+template <Mix kMix>
+std::vector<std::function<void(cudaStream_t)>> bandwidth_candidates(float4* buffer, size_t each) {
+  std::vector<std::function<void(cudaStream_t)>> candidates;
+  add_candidates<kMix, 1>(candidates, buffer, each);
+  add_candidates<kMix, 2>(candidates, buffer, each);
+  add_candidates<kMix, 4>(candidates, buffer, each);
+  add_candidates<kMix, 8>(candidates, buffer, each);
+  if (kMix == Mix::kWrite) {
+    candidates.push_back(
+        [=](cudaStream_t s) { CUDA_CHECK(cudaMemsetAsync(buffer, 0, each * sizeof(float4), s)); });
+  }
+  if (kMix == Mix::kCopy) {
+    candidates.push_back([=](cudaStream_t s) {
+      CUDA_CHECK(cudaMemcpyAsync(buffer + each, buffer, each * sizeof(float4), cudaMemcpyDeviceToDevice, s));
+    });
+  }
+  return candidates;
+}
+
+inline std::vector<std::function<void(cudaStream_t)>> bandwidth_candidates(Mix mix, float4* buffer,
+                                                                           size_t each) {
+  switch (mix) {
+    case Mix::kRead:
+      return bandwidth_candidates<Mix::kRead>(buffer, each);
+    case Mix::kWrite:
+      return bandwidth_candidates<Mix::kWrite>(buffer, each);
+    case Mix::kCopy:
+      return bandwidth_candidates<Mix::kCopy>(buffer, each);
+    case Mix::kTwoToOne:
+      return bandwidth_candidates<Mix::kTwoToOne>(buffer, each);
+  }
+  return {};
+}
+
+inline constexpr int kFmaSteps = 16384;
+
+// kChains independent chains of fused multiply-adds a thread: enough that the next one never waits for the
+// one before.
+template <int kChains>
+__global__ void ffma_kernel(float* out, float a, float b) {
+  float x[kChains];
+#pragma unroll
+  for (int i = 0; i < kChains; ++i) x[i] = static_cast<float>(threadIdx.x + i);
+#pragma unroll 1
+  for (int step = 0; step < kFmaSteps / 64; ++step) {
+#pragma unroll
+    for (int repeat = 0; repeat < 64; ++repeat) {
+#pragma unroll
+      for (int i = 0; i < kChains; ++i) x[i] = fmaf(x[i], a, b);
+    }
+  }
+  float sum = 0;
+#pragma unroll
+  for (int i = 0; i < kChains; ++i) sum += x[i];
+  if (sum == 12345.678f) out[threadIdx.x] = sum;  // hardly ever; but the compiler must compute it
+}
+
+struct FmaLaunch {
+  int chains, threads, blocks_each;  // blocks_each: a multiprocessor
+  double operations() const { return 2.0 * chains * threads * blocks_each * multiprocessors() * kFmaSteps; }
+  void operator()(float* out, cudaStream_t stream) const {
+    const int blocks = blocks_each * multiprocessors();
+    if (chains == 4) {
+      ffma_kernel<4><<<blocks, threads, 0, stream>>>(out, 0.999f, 0.001f);
+    } else {
+      ffma_kernel<8><<<blocks, threads, 0, stream>>>(out, 0.999f, 0.001f);
+    }
+    CUDA_CHECK_LAUNCH();
+  }
+};
+
+}  // namespace detail
+
+std::optional<Ceiling> bandwidth_limit(Mix mix, bool sustained) {
+  if (current_device().simt) return std::nullopt;
+  size_t free = 0, total = 0;
+  CUDA_CHECK(cudaMemGetInfo(&free, &total));
+  const size_t most = std::min<size_t>(size_t{4} << 30, free / 4);
+  const size_t arrays = detail::arrays_of(mix), each = most / arrays / sizeof(float4) / 4096 * 4096;
+  const double bytes = static_cast<double>(arrays * each * sizeof(float4));
+  const DeviceMemory memory(arrays * each * sizeof(float4), 0);
+  const auto candidates = detail::bandwidth_candidates(mix, static_cast<float4*>(memory.data()), each);
+  const double best = detail::best_seconds(candidates, 8);
+  Ceiling ceiling{bytes / best, 0};
+  if (sustained) {
+    double least = 0;  // the candidate that is best in a burst may not be so later, but they differ by little
+    for (const auto& candidate : {candidates[3], candidates[6]}) {
+      const double seconds = detail::sustained_seconds(candidate);
+      least = least == 0 ? seconds : std::min(least, seconds);
+    }
+    ceiling.sustained = bytes / least;
+  }
+  return ceiling;
+}
+
+std::optional<Ceiling> rate_limit(Rate rate, bool sustained) {
+  if (current_device().simt || rate == Rate::kNone) return std::nullopt;
+  const DeviceBuffer<float> out(1024);
+  Ceiling ceiling;
+  for (const detail::FmaLaunch launch :
+       {detail::FmaLaunch{4, 512, 4}, {8, 256, 8}, {8, 512, 4}, {8, 1024, 2}}) {
+    const auto run = [&](cudaStream_t stream) { launch(out.data(), stream); };
+    ceiling.burst = std::max(ceiling.burst, launch.operations() / detail::best_seconds({run}, 8));
+    if (sustained && launch.chains == 8 && launch.threads == 256) {
+      ceiling.sustained = launch.operations() / detail::sustained_seconds(run);
+    }
+  }
+  return ceiling;
+}
+
+}  // namespace days

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+//
+// What this device can do at the most, measured: bytes a second from and to its memory by the mix of reads
+// and writes, and operations a second by instruction. Each is the best of a few kernels that do nothing else
+// (harness.cu). The CPU backend claims no limit: a kernel's speed there says nothing about a GPU.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "common/ladder.h"
+
+namespace days {
+
+// Bytes read to bytes written.
+enum class Mix { kRead, kWrite, kCopy, kTwoToOne };
+inline constexpr Mix kMixes[] = {Mix::kRead, Mix::kWrite, Mix::kCopy, Mix::kTwoToOne};
+
+// "read-only", "write-only", "copy", "2:1 (read:write)"
+const char* mix_name(Mix mix);
+// The mix that a problem's traffic is nearest to.
+Mix mix_of(const Traffic& traffic);
+// "FFMA", ...
+const char* rate_name(Rate rate);
+
+struct Ceiling {
+  double burst = 0;  // bytes or operations a second: the best of single launches, after a rest
+  double sustained =
+      0;  // the same while the device has been busy for a second and its clocks have settled; 0: not measured
+};
+
+// Measures on the current device, in some tens of milliseconds, or a second more with `sustained`. nullopt on
+// the CPU backend. Uses up to 4 GiB, at most a quarter of what is free.
+std::optional<Ceiling> bandwidth_limit(Mix mix, bool sustained = false);
+// A fused multiply-add counts as two operations.
+std::optional<Ceiling> rate_limit(Rate rate, bool sustained = false);
+
+}  // namespace days

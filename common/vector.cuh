@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+//
+// Sixteen bytes at a time: a vector of T that one load or store instruction moves, with the cache hints of
+// ptx.h. A pointer must be aligned to 16 bytes (util.h: aligned16), which a launcher checks and a kernel
+// takes for granted.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstring>
+
+#include "common/ptx.h"
+#include "common/util.h"
+
+namespace days {
+
+template <class T, int kCount = 16 / static_cast<int>(sizeof(T))>
+struct alignas(sizeof(T) * kCount) Vec {
+  static constexpr int kSize = kCount;
+  T lane[kCount];
+
+  DAYS_HOST_DEVICE T& operator[](int i) { return lane[i]; }
+  DAYS_HOST_DEVICE const T& operator[](int i) const { return lane[i]; }
+};
+
+namespace detail {
+template <class T>
+__device__ inline Vec<T> from_word(uint4 word) {
+  static_assert(sizeof(Vec<T>) == 16);
+  Vec<T> vec;
+  memcpy(&vec, &word, 16);
+  return vec;
+}
+template <class T>
+__device__ inline uint4 to_word(const Vec<T>& vec) {
+  static_assert(sizeof(Vec<T>) == 16);
+  uint4 word;
+  memcpy(&word, &vec, 16);
+  return word;
+}
+}  // namespace detail
+
+// Elements [0, 16 / sizeof(T)) from `from`.
+template <class T>
+__device__ inline Vec<T> load16(const T* from) {
+  return detail::from_word<T>(*reinterpret_cast<const uint4*>(from));
+}
+template <class T>
+__device__ inline void store16(T* to, const Vec<T>& vec) {
+  *reinterpret_cast<uint4*>(to) = detail::to_word(vec);
+}
+
+// For data that is used once: it leaves the caches first.
+template <class T>
+__device__ inline Vec<T> load16_streaming(const T* from) {
+  return detail::from_word<T>(ptx::ld_global_cs(reinterpret_cast<const uint4*>(from)));
+}
+template <class T>
+__device__ inline void store16_streaming(T* to, const Vec<T>& vec) {
+  ptx::st_global_cs(reinterpret_cast<uint4*>(to), detail::to_word(vec));
+}
+
+// For data that no kernel writes while this one runs: may go through the read-only path.
+template <class T>
+__device__ inline Vec<T> load16_readonly(const T* from) {
+  return detail::from_word<T>(ptx::ld_global_nc(reinterpret_cast<const uint4*>(from)));
+}
+
+}  // namespace days
