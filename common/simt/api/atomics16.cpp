@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Atomics on 16 bytes. One lock is enough: fibers never leave their OS thread inside, and nobody holds it for longer than
-// a copy.
+// Atomics on 16 bytes. One lock is enough: fibers never leave their OS thread inside, and nobody holds it for
+// longer than a copy.
 
 #include <atomic>
 #include <cstring>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// The one device: a plausible GPU of compute capability 9.0 whose multiprocessors are the host's cores and whose memory is
-// half of the host's. Limits that programs must respect (threads, shared memory, registers) are those of an H100, so that
-// what runs here fits there.
+// The one device: a plausible GPU of compute capability 9.0 whose multiprocessors are the host's cores and
+// whose memory is a share of the host's. Limits that programs must respect (threads, shared memory,
+// registers) are those of an H100, so that what runs here fits there.
 
 #include <unistd.h>
 
@@ -12,7 +12,6 @@
 #include <cstring>
 #include <fstream>
 #include <string>
-#include <thread>
 
 #ifdef __APPLE__
 #include <sys/sysctl.h>
@@ -56,7 +55,8 @@ int host_cache_size() {
 #else
   const long size = 0;
 #endif
-  // Programs flush a device's L2 by writing several times its size; a server's shared cache would make that slow.
+  // Programs flush a device's L2 by writing several times its size; a server's shared cache would make that
+  // slow.
   const long least = 1 << 20, most = 32 << 20;
   return static_cast<int>(std::clamp(size, least, most));
 }
@@ -69,9 +69,9 @@ cudaDeviceProp make_properties() {
   std::memcpy(p.uuid.bytes, "simt-cpu-backend", sizeof(p.uuid.bytes));
   p.major = 9;
   p.minor = 0;
-  p.multiProcessorCount = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  p.multiProcessorCount = kMultiprocessors;
 
-  p.totalGlobalMem = total_device_memory();
+  p.totalGlobalMem = memory_total();
   p.totalConstMem = 64 << 10;
   p.l2CacheSize = host_cache_size();
   p.memoryBusWidth = 64;
@@ -86,13 +86,13 @@ cudaDeviceProp make_properties() {
   p.maxThreadsDim[2] = 64;
   p.maxGridSize[0] = 0x7fffffff;
   p.maxGridSize[1] = p.maxGridSize[2] = 65535;
-  p.maxThreadsPerMultiProcessor = kMultiprocessor.threads;
-  p.maxBlocksPerMultiProcessor = kMultiprocessor.blocks;
-  p.regsPerBlock = p.regsPerMultiprocessor = kMultiprocessor.registers;
-  p.sharedMemPerBlock = 48 << 10;
-  p.sharedMemPerBlockOptin = kMultiprocessor.shared - kMultiprocessor.shared_reserved;
-  p.sharedMemPerMultiprocessor = kMultiprocessor.shared;
-  p.reservedSharedMemPerBlock = kMultiprocessor.shared_reserved;
+  p.maxThreadsPerMultiProcessor = kThreadsPerMultiprocessor;
+  p.maxBlocksPerMultiProcessor = kBlocksPerMultiprocessor;
+  p.regsPerBlock = p.regsPerMultiprocessor = 64 << 10;
+  p.sharedMemPerBlock = kSharedPerBlock;
+  p.sharedMemPerBlockOptin = kSharedPerBlockOptin;
+  p.sharedMemPerMultiprocessor = kSharedPerMultiprocessor;
+  p.reservedSharedMemPerBlock = kSharedPerMultiprocessor - kSharedPerBlockOptin;
 
   p.canMapHostMemory = 1;
   p.unifiedAddressing = 1;
@@ -120,50 +120,94 @@ int attribute_value(cudaDeviceAttr attribute) {
   const cudaDeviceProp& p = properties();
   const auto bytes = [](size_t n) { return static_cast<int>(std::min<size_t>(n, 0x7fffffff)); };
   switch (attribute) {
-    case cudaDevAttrMaxThreadsPerBlock: return p.maxThreadsPerBlock;
-    case cudaDevAttrMaxBlockDimX: return p.maxThreadsDim[0];
-    case cudaDevAttrMaxBlockDimY: return p.maxThreadsDim[1];
-    case cudaDevAttrMaxBlockDimZ: return p.maxThreadsDim[2];
-    case cudaDevAttrMaxGridDimX: return p.maxGridSize[0];
-    case cudaDevAttrMaxGridDimY: return p.maxGridSize[1];
-    case cudaDevAttrMaxGridDimZ: return p.maxGridSize[2];
-    case cudaDevAttrMaxSharedMemoryPerBlock: return bytes(p.sharedMemPerBlock);
-    case cudaDevAttrTotalConstantMemory: return bytes(p.totalConstMem);
-    case cudaDevAttrWarpSize: return p.warpSize;
-    case cudaDevAttrMaxPitch: return bytes(p.memPitch);
-    case cudaDevAttrMaxRegistersPerBlock: return p.regsPerBlock;
-    case cudaDevAttrClockRate: return host_clock_rate();
-    case cudaDevAttrTextureAlignment: return bytes(p.textureAlignment);
-    case cudaDevAttrGpuOverlap: return 1;
-    case cudaDevAttrMultiProcessorCount: return p.multiProcessorCount;
-    case cudaDevAttrCanMapHostMemory: return p.canMapHostMemory;
-    case cudaDevAttrSurfaceAlignment: return bytes(p.surfaceAlignment);
-    case cudaDevAttrConcurrentKernels: return p.concurrentKernels;
-    case cudaDevAttrMemoryClockRate: return 1000000;
-    case cudaDevAttrGlobalMemoryBusWidth: return p.memoryBusWidth;
-    case cudaDevAttrL2CacheSize: return p.l2CacheSize;
-    case cudaDevAttrMaxThreadsPerMultiProcessor: return p.maxThreadsPerMultiProcessor;
-    case cudaDevAttrAsyncEngineCount: return p.asyncEngineCount;
-    case cudaDevAttrUnifiedAddressing: return p.unifiedAddressing;
-    case cudaDevAttrTexturePitchAlignment: return bytes(p.texturePitchAlignment);
-    case cudaDevAttrComputeCapabilityMajor: return p.major;
-    case cudaDevAttrComputeCapabilityMinor: return p.minor;
-    case cudaDevAttrStreamPrioritiesSupported: return p.streamPrioritiesSupported;
-    case cudaDevAttrGlobalL1CacheSupported: return p.globalL1CacheSupported;
-    case cudaDevAttrLocalL1CacheSupported: return p.localL1CacheSupported;
-    case cudaDevAttrMaxSharedMemoryPerMultiprocessor: return bytes(p.sharedMemPerMultiprocessor);
-    case cudaDevAttrMaxRegistersPerMultiprocessor: return p.regsPerMultiprocessor;
-    case cudaDevAttrManagedMemory: return p.managedMemory;
-    case cudaDevAttrHostNativeAtomicSupported: return p.hostNativeAtomicSupported;
-    case cudaDevAttrSingleToDoublePrecisionPerfRatio: return 2;
-    case cudaDevAttrConcurrentManagedAccess: return p.concurrentManagedAccess;
-    case cudaDevAttrComputePreemptionSupported: return p.computePreemptionSupported;
-    case cudaDevAttrCooperativeLaunch: return p.cooperativeLaunch;
-    case cudaDevAttrMaxSharedMemoryPerBlockOptin: return bytes(p.sharedMemPerBlockOptin);
-    case cudaDevAttrHostRegisterSupported: return p.hostRegisterSupported;
-    case cudaDevAttrMaxBlocksPerMultiprocessor: return p.maxBlocksPerMultiProcessor;
-    case cudaDevAttrReservedSharedMemoryPerBlock: return bytes(p.reservedSharedMemPerBlock);
-    case cudaDevAttrMemoryPoolsSupported: return p.memoryPoolsSupported;
+    case cudaDevAttrMaxThreadsPerBlock:
+      return p.maxThreadsPerBlock;
+    case cudaDevAttrMaxBlockDimX:
+      return p.maxThreadsDim[0];
+    case cudaDevAttrMaxBlockDimY:
+      return p.maxThreadsDim[1];
+    case cudaDevAttrMaxBlockDimZ:
+      return p.maxThreadsDim[2];
+    case cudaDevAttrMaxGridDimX:
+      return p.maxGridSize[0];
+    case cudaDevAttrMaxGridDimY:
+      return p.maxGridSize[1];
+    case cudaDevAttrMaxGridDimZ:
+      return p.maxGridSize[2];
+    case cudaDevAttrMaxSharedMemoryPerBlock:
+      return bytes(p.sharedMemPerBlock);
+    case cudaDevAttrTotalConstantMemory:
+      return bytes(p.totalConstMem);
+    case cudaDevAttrWarpSize:
+      return p.warpSize;
+    case cudaDevAttrMaxPitch:
+      return bytes(p.memPitch);
+    case cudaDevAttrMaxRegistersPerBlock:
+      return p.regsPerBlock;
+    case cudaDevAttrClockRate:
+      return host_clock_rate();
+    case cudaDevAttrTextureAlignment:
+      return bytes(p.textureAlignment);
+    case cudaDevAttrGpuOverlap:
+      return 1;
+    case cudaDevAttrMultiProcessorCount:
+      return p.multiProcessorCount;
+    case cudaDevAttrCanMapHostMemory:
+      return p.canMapHostMemory;
+    case cudaDevAttrSurfaceAlignment:
+      return bytes(p.surfaceAlignment);
+    case cudaDevAttrConcurrentKernels:
+      return p.concurrentKernels;
+    case cudaDevAttrMemoryClockRate:
+      return 1000000;
+    case cudaDevAttrGlobalMemoryBusWidth:
+      return p.memoryBusWidth;
+    case cudaDevAttrL2CacheSize:
+      return p.l2CacheSize;
+    case cudaDevAttrMaxThreadsPerMultiProcessor:
+      return p.maxThreadsPerMultiProcessor;
+    case cudaDevAttrAsyncEngineCount:
+      return p.asyncEngineCount;
+    case cudaDevAttrUnifiedAddressing:
+      return p.unifiedAddressing;
+    case cudaDevAttrTexturePitchAlignment:
+      return bytes(p.texturePitchAlignment);
+    case cudaDevAttrComputeCapabilityMajor:
+      return p.major;
+    case cudaDevAttrComputeCapabilityMinor:
+      return p.minor;
+    case cudaDevAttrStreamPrioritiesSupported:
+      return p.streamPrioritiesSupported;
+    case cudaDevAttrGlobalL1CacheSupported:
+      return p.globalL1CacheSupported;
+    case cudaDevAttrLocalL1CacheSupported:
+      return p.localL1CacheSupported;
+    case cudaDevAttrMaxSharedMemoryPerMultiprocessor:
+      return bytes(p.sharedMemPerMultiprocessor);
+    case cudaDevAttrMaxRegistersPerMultiprocessor:
+      return p.regsPerMultiprocessor;
+    case cudaDevAttrManagedMemory:
+      return p.managedMemory;
+    case cudaDevAttrHostNativeAtomicSupported:
+      return p.hostNativeAtomicSupported;
+    case cudaDevAttrSingleToDoublePrecisionPerfRatio:
+      return 2;
+    case cudaDevAttrConcurrentManagedAccess:
+      return p.concurrentManagedAccess;
+    case cudaDevAttrComputePreemptionSupported:
+      return p.computePreemptionSupported;
+    case cudaDevAttrCooperativeLaunch:
+      return p.cooperativeLaunch;
+    case cudaDevAttrMaxSharedMemoryPerBlockOptin:
+      return bytes(p.sharedMemPerBlockOptin);
+    case cudaDevAttrHostRegisterSupported:
+      return p.hostRegisterSupported;
+    case cudaDevAttrMaxBlocksPerMultiprocessor:
+      return p.maxBlocksPerMultiProcessor;
+    case cudaDevAttrReservedSharedMemoryPerBlock:
+      return bytes(p.reservedSharedMemPerBlock);
+    case cudaDevAttrMemoryPoolsSupported:
+      return p.memoryPoolsSupported;
     default:
       // Everything else is a feature that is absent, or an extent of textures, of which there are none.
       return attribute >= 1 && attribute <= cudaDevAttrOnlyPartialHostNativeAtomicSupported ? 0 : -1;
@@ -171,12 +215,15 @@ int attribute_value(cudaDeviceAttr attribute) {
 }
 
 std::array<size_t, 7>& limits() {
-  // In the order of cudaLimit: stack, printf buffer, heap, nesting, pending launches, L2 fetch, persisting L2.
+  // In the order of cudaLimit: stack, printf buffer, heap, nesting, pending launches, L2 fetch, persisting
+  // L2.
   static std::array<size_t, 7> values = {64 << 10, 1 << 20, 8 << 20, 0, 2048, 128, 0};
   return values;
 }
 
-bool is_limit(cudaLimit limit) { return limit >= 0 && static_cast<size_t>(limit) < limits().size(); }
+bool is_limit(cudaLimit limit) {
+  return limit >= 0 && static_cast<size_t>(limit) < limits().size();
+}
 
 unsigned int device_flags = cudaDeviceScheduleAuto;
 cudaFuncCache cache_config = cudaFuncCachePreferNone;
@@ -187,6 +234,14 @@ cudaFuncCache cache_config = cudaFuncCachePreferNone;
 using simt::result;
 
 extern "C" {
+
+cudaError_t cudaDeviceSynchronize() {
+  return result(cudaSuccess);
+}
+cudaError_t cudaDeviceReset() {
+  simt::reset_device();
+  return cudaSuccess;
+}
 
 cudaError_t cudaGetDeviceCount(int* count) {
   if (!count) return result(cudaErrorInvalidValue);
@@ -210,7 +265,9 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
   return result(cudaSuccess);
 }
 
-cudaError_t cudaDeviceGetP2PAttribute(int*, cudaDeviceP2PAttr, int, int) { return result(cudaErrorInvalidDevice); }
+cudaError_t cudaDeviceGetP2PAttribute(int*, cudaDeviceP2PAttr, int, int) {
+  return result(cudaErrorInvalidDevice);
+}
 
 cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
   if (!can) return result(cudaErrorInvalidValue);
@@ -218,16 +275,24 @@ cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
   *can = 0;  // a device is not its own peer
   return result(cudaSuccess);
 }
-cudaError_t cudaDeviceEnablePeerAccess(int, unsigned int) { return result(cudaErrorInvalidDevice); }
-cudaError_t cudaDeviceDisablePeerAccess(int) { return result(cudaErrorInvalidDevice); }
+cudaError_t cudaDeviceEnablePeerAccess(int, unsigned int) {
+  return result(cudaErrorInvalidDevice);
+}
+cudaError_t cudaDeviceDisablePeerAccess(int) {
+  return result(cudaErrorInvalidDevice);
+}
 
 cudaError_t cudaChooseDevice(int* device, const cudaDeviceProp* wanted) {
   if (!device || !wanted) return result(cudaErrorInvalidValue);
   *device = 0;
   return result(cudaSuccess);
 }
-cudaError_t cudaInitDevice(int device, unsigned int, unsigned int) { return cudaSetDevice(device); }
-cudaError_t cudaSetDevice(int device) { return result(device == 0 ? cudaSuccess : cudaErrorInvalidDevice); }
+cudaError_t cudaInitDevice(int device, unsigned int, unsigned int) {
+  return cudaSetDevice(device);
+}
+cudaError_t cudaSetDevice(int device) {
+  return result(device == 0 ? cudaSuccess : cudaErrorInvalidDevice);
+}
 cudaError_t cudaGetDevice(int* device) {
   if (!device) return result(cudaErrorInvalidValue);
   *device = 0;
@@ -288,8 +353,12 @@ cudaError_t cudaDeviceGetSharedMemConfig(cudaSharedMemConfig* config) {
   *config = cudaSharedMemBankSizeFourByte;
   return result(cudaSuccess);
 }
-cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig) { return result(cudaSuccess); }
-cudaError_t cudaCtxResetPersistingL2Cache() { return result(cudaSuccess); }
+cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig) {
+  return result(cudaSuccess);
+}
+cudaError_t cudaCtxResetPersistingL2Cache() {
+  return result(cudaSuccess);
+}
 
 cudaError_t cudaDriverGetVersion(int* version) {
   if (!version) return result(cudaErrorInvalidValue);
@@ -302,8 +371,12 @@ cudaError_t cudaRuntimeGetVersion(int* version) {
   return result(cudaSuccess);
 }
 
-cudaError_t cudaProfilerStart() { return result(cudaSuccess); }
-cudaError_t cudaProfilerStop() { return result(cudaSuccess); }
+cudaError_t cudaProfilerStart() {
+  return result(cudaSuccess);
+}
+cudaError_t cudaProfilerStop() {
+  return result(cudaSuccess);
+}
 
 cudaError_t cudaGetDriverEntryPoint(const char* symbol, void** function, unsigned long long,
                                     cudaDriverEntryPointQueryResult* status) {
@@ -313,7 +386,8 @@ cudaError_t cudaGetDriverEntryPoint(const char* symbol, void** function, unsigne
   return result(cudaErrorNotSupported);
 }
 cudaError_t cudaGetDriverEntryPointByVersion(const char* symbol, void** function, unsigned int,
-                                             unsigned long long flags, cudaDriverEntryPointQueryResult* status) {
+                                             unsigned long long flags,
+                                             cudaDriverEntryPointQueryResult* status) {
   return cudaGetDriverEntryPoint(symbol, function, flags, status);
 }
 

@@ -4,7 +4,24 @@
 
 #include "api/internal.h"
 
+namespace simt {
+
+cudaError_t result(cudaError_t error) {
+  if (const cudaError_t sticky = sticky_error()) return sticky;
+  set_error(error);
+  return error;
+}
+
+}  // namespace simt
+
 extern "C" {
+
+cudaError_t cudaGetLastError() {
+  return simt::take_error();
+}
+cudaError_t cudaPeekAtLastError() {
+  return simt::peek_error();
+}
 
 const char* cudaGetErrorName(cudaError_t error) {
   switch (static_cast<int>(error)) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Streams and events. All work is done when the call that issues it returns, in any stream: a stream is an identity with
-// flags, an event a point in time. Handles are looked up before use, so that a destroyed or invented one is an error and
-// a queue can later hang behind each.
+// Streams and events. All work is done when the call that issues it returns, in any stream: a stream is an
+// identity with flags, an event a point in time. Handles are looked up before use, so that a destroyed or
+// invented one is an error and a queue can later hang behind each.
 
 #include <chrono>
 #include <map>
@@ -58,7 +58,8 @@ class Handles {
 };
 
 Handles<CUstream_st>& streams() {
-  static auto* const handles = new Handles<CUstream_st>;  // outlives every static destructor that uses a stream
+  static auto* const handles =
+      new Handles<CUstream_st>;  // outlives every static destructor that uses a stream
   return *handles;
 }
 Handles<CUevent_st>& events() {
@@ -85,15 +86,16 @@ bool is_stream(cudaStream_t stream) {
 using simt::result;
 
 // Runs `body` with `object` found under the lock, or gives the error for a handle that does not exist.
-#define SIMT_WITH(object, finder, handle)                            \
-  const std::lock_guard<std::mutex> guard(handles_lock);             \
-  auto* const object = finder(handle);                               \
+#define SIMT_WITH(object, finder, handle)                \
+  const std::lock_guard<std::mutex> guard(handles_lock); \
+  auto* const object = finder(handle);                   \
   if (!object) return result(cudaErrorInvalidResourceHandle)
 
 extern "C" {
 
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned int flags, int priority) {
-  if (!stream || (flags & ~static_cast<unsigned int>(cudaStreamNonBlocking))) return result(cudaErrorInvalidValue);
+  if (!stream || (flags & ~static_cast<unsigned int>(cudaStreamNonBlocking)))
+    return result(cudaErrorInvalidValue);
   static unsigned long long last_id = 2;  // below are the default streams
   const std::lock_guard<std::mutex> guard(handles_lock);
   CUstream_st* const created = simt::streams().create();
@@ -166,7 +168,9 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   return result(simt::is_stream(stream) ? cudaSuccess : cudaErrorInvalidResourceHandle);
 }
-cudaError_t cudaStreamQuery(cudaStream_t stream) { return cudaStreamSynchronize(stream); }
+cudaError_t cudaStreamQuery(cudaStream_t stream) {
+  return cudaStreamSynchronize(stream);
+}
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
   if (!status) return result(cudaErrorInvalidValue);
   SIMT_WITH(found, simt::find_stream, stream);
@@ -197,13 +201,16 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t call
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned int flags) {
   const unsigned int known = cudaEventBlockingSync | cudaEventDisableTiming | cudaEventInterprocess;
   if (!event || (flags & ~known)) return result(cudaErrorInvalidValue);
-  if ((flags & cudaEventInterprocess) && !(flags & cudaEventDisableTiming)) return result(cudaErrorInvalidValue);
+  if ((flags & cudaEventInterprocess) && !(flags & cudaEventDisableTiming))
+    return result(cudaErrorInvalidValue);
   const std::lock_guard<std::mutex> guard(handles_lock);
   *event = simt::events().create();
   (*event)->flags = flags;
   return result(cudaSuccess);
 }
-cudaError_t cudaEventCreate(cudaEvent_t* event) { return cudaEventCreateWithFlags(event, cudaEventDefault); }
+cudaError_t cudaEventCreate(cudaEvent_t* event) {
+  return cudaEventCreateWithFlags(event, cudaEventDefault);
+}
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
   const std::lock_guard<std::mutex> guard(handles_lock);
   return result(simt::events().destroy(event) ? cudaSuccess : cudaErrorInvalidResourceHandle);
@@ -223,7 +230,9 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   SIMT_WITH(found, simt::events().find, event);
   return result(cudaSuccess);
 }
-cudaError_t cudaEventQuery(cudaEvent_t event) { return cudaEventSynchronize(event); }
+cudaError_t cudaEventQuery(cudaEvent_t event) {
+  return cudaEventSynchronize(event);
+}
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t end) {
   if (!milliseconds) return result(cudaErrorInvalidValue);
   const std::lock_guard<std::mutex> guard(handles_lock);
