@@ -20,6 +20,8 @@ add_library(simt STATIC ${runtime_sources})
 target_link_libraries(simt PUBLIC days_settings)
 target_compile_definitions(simt PUBLIC ${simt_defines})
 target_include_directories(simt SYSTEM PUBLIC "${simt_include}")
+days_setting(runtime_include simt runtime_include)
+target_include_directories(simt PRIVATE "${DAYS_ROOT}/${runtime_include}")
 target_link_libraries(simt PUBLIC ${CMAKE_DL_LIBS})
 
 # libbacktrace comes with GCC; without it a report's lines come from the platform's symboliser.

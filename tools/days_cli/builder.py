@@ -107,7 +107,7 @@ class Build:
             if any(before in stale for before in step.after) or not self._fresh(step):
                 stale.append(step)
         if stale:
-            self._make(stale)
+            self._make(_longest_first(stale))
         self.commands_run = len(stale)
 
     @staticmethod
@@ -231,6 +231,15 @@ class Build:
             self._failed.set()
             for process in self._processes:
                 process.terminate()
+
+
+def _longest_first(steps):
+    """Steps that many others wait for, one after the other, come before those that nobody waits for."""
+    height = {}
+    for step in reversed(steps):  # whoever waits stands behind what it waits for
+        waiting = [height[id(later)] for later in steps if step in later.after]
+        height[id(step)] = 1 + max(waiting, default=0)
+    return sorted(steps, key=lambda step: -height[id(step)])
 
 
 def _text(step):

@@ -50,8 +50,13 @@ class Simt:
                    *self._data["cxx"]["warnings"], "-I."]
         return self._object(source, command, [self._simtcc])
 
+    def _runtime(self):
+        simt = self._data["simt"]
+        command = [*self._plain(), "-I" + simt["runtime_include"]]
+        return [self._object(source, command) for source in settings.expand(simt["runtime"])]
+
     def program(self, name, sources):
-        objects = [self.object(source) for source in [*sources, *settings.expand(self._data["simt"]["runtime"])]]
+        objects = [self.object(source) for source in sources] + self._runtime()
         # libbacktrace comes with GCC and gives reports their lines; elsewhere the runtime does without.
         backtrace = toolchain.output_of([self._cxx, "-print-file-name=libbacktrace.a"]).strip()
         libraries = [backtrace] if Path(backtrace).is_absolute() else []

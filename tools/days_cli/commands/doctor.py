@@ -158,7 +158,7 @@ def _simt(needed):
     problem = _try("simt")
     if problem:
         return Finding("simt", "FAIL" if needed else "warn", f"{compiler}, but a small kernel does not run: {problem}",
-                       "git status" if needed else "")
+                       "./days run 1 --backend simt" if needed else "")
     cores = builder.cores()
     return Finding("simt", "ok", f"{compiler}, {cores} core{'s' if cores > 1 else ''}: kernels run on this CPU (tried)")
 
