@@ -4,6 +4,7 @@ import contextlib
 import io
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -65,9 +66,7 @@ class Case(unittest.TestCase):
     def only_fakes(self, *real):
         """The PATH is self.bin alone, with links to these real programs."""
         for name in real:
-            found = next(Path(folder) / name for folder in os.environ["PATH"].split(os.pathsep)
-                         if folder != str(self.bin) and (Path(folder) / name).exists())
-            (self.bin / name).symlink_to(found)
+            (self.bin / name).symlink_to(shutil.which(name, path=os.environ["PATH"].replace(str(self.bin), "/")))
         self.environment(PATH=str(self.bin))
 
     def days(self, *arguments):

@@ -101,6 +101,7 @@ class Incremental(support.Case):
         self.assertFalse((self.folder / "n19").exists())
 
     def test_compiler_missing_or_killed(self):
+        self.environment(PATH="/usr/bin:/bin")
         for command, message, code in ((["no-such-compiler"], "no-such-compiler: No such file or directory", ENVIRONMENT),
                                        (["sh", "-c", "kill -9 $$"], "the compiler was killed by signal 9 at x", WRONG),
                                        (["sh", "-c", "echo No space left on device; exit 1"], "x.cu does not compile",

@@ -64,7 +64,7 @@ def lock(folder):
         folder.mkdir(parents=True, exist_ok=True)
         handle = open(folder / ".lock", "w")
     except OSError as error:
-        place = os.path.relpath(error.filename or folder)
+        place = os.path.relpath(folder)
         raise DaysError(f"cannot write to {place}: {error.strerror}",
                         "clone the course into a folder of your own", ENVIRONMENT) from error
     with handle:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 
-from days_cli import arguments, catalog, cmake_tools, console, paths, toolchain
+from days_cli import arguments, builder, catalog, cmake_tools, console, paths, toolchain
 from days_cli.errors import WRONG, DaysError
 
 USAGE = "[DAY] [flags]"
@@ -43,8 +43,9 @@ def run(args):
         console.note(remark)
     preset = cmake_tools.preset_for(given.get("--preset"), backend)
     cmake_tools.ensure(["cmake", "ninja", "gtest", "benchmark"])
-    cmake_tools.configure(preset)
-    cmake_tools.build(preset, [f"day{day.number:02d}_bench" for day in days])
+    with builder.lock(paths.BUILD / preset):
+        cmake_tools.configure(preset)
+        cmake_tools.build(preset, [f"day{day.number:02d}_bench" for day in days])
     worst = 0
     for day in days:
         program = paths.BUILD / preset / "bin" / f"day{day.number:02d}_bench"

@@ -9,7 +9,7 @@ import xml.etree.ElementTree
 from dataclasses import dataclass, field
 from typing import List
 
-from days_cli import arguments, catalog, cmake_tools, console, paths, toolchain
+from days_cli import arguments, builder, catalog, cmake_tools, console, paths, toolchain
 from days_cli import gpu as gpus
 from days_cli.errors import WRONG, DaysError
 
@@ -88,12 +88,13 @@ def _presets(given, day):
 
 def _test(preset, day):
     """Builds and runs the tests of one preset; whether all is well."""
-    cmake_tools.configure(preset)
     label = ["-L", f"^day{day.number:02d}$"] if day else []
-    tests = _listed(preset, label)
-    if not tests:
-        raise DaysError(f"day {day.label} has no tests" if day else "there are no tests", "./days list", WRONG)
-    cmake_tools.build(preset, [name for name, labels in tests if "python" not in labels])
+    with builder.lock(paths.BUILD / preset):
+        cmake_tools.configure(preset)
+        tests = _listed(preset, label)
+        if not tests:
+            raise DaysError(f"day {day.label} has no tests" if day else "there are no tests", "./days list", WRONG)
+        cmake_tools.build(preset, [name for name, labels in tests if "python" not in labels])
     folder = paths.BUILD / preset
     results = folder / "test-results"
     shutil.rmtree(results, ignore_errors=True)
