@@ -27,6 +27,9 @@ class Instance {
   // Bytes of device memory that an instance needs, without its workspace. Throws TooLarge.
   static double device_bytes(const LadderInfo& ladder, size_t type, const Shape& shape, size_t maker = 0);
 
+  // The shape, or its half, or its quarter, ... on which the CPU's versions take seconds at the most.
+  static Shape cpu_shape(const LadderInfo& ladder, size_t type, const Shape& shape);
+
   const LadderInfo& ladder() const { return ladder_; }
   const Shape& shape() const { return shape_; }
   Traffic traffic() const;  // zero where the ladder does not say

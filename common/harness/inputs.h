@@ -65,7 +65,7 @@ DAYS_ELEMENT_TYPE(uint64_t)
 #undef DAYS_ELEMENT_TYPE
 
 // "day05_matmul" of ".../day05_matmul/ladder.h"; "" where no folder of the path is a day.
-inline std::string day_of(const std::string& file) {
+std::string day_of(const std::string& file) {
   const auto digit = [](char c) { return c >= '0' && c <= '9'; };
   for (size_t at = file.rfind("/"); at != std::string::npos && at > 0; at = file.rfind("/", at - 1)) {
     const size_t before = file.rfind("/", at - 1);

@@ -58,6 +58,21 @@ double Instance::device_bytes(const LadderInfo& ladder, size_t type, const Shape
   return counter.bytes();
 }
 
+Shape Instance::cpu_shape(const LadderInfo& ladder, size_t type, const Shape& shape) {
+  Shape now = shape;
+  const Typed& typed = ladder.types.at(type);
+  while (typed.flops && typed.check_large) {
+    Inputs counter(Inputs::Where::kNowhere);
+    const std::shared_ptr<void> problem = typed.create();
+    ladder.makers.at(0).make[type](problem.get(), now, counter);
+    if (typed.flops(problem.get()) <= kLargeFlops) break;
+    std::vector<int64_t> numbers;
+    for (const int64_t n : now.numbers()) numbers.push_back(std::max<int64_t>(1, n / 2));
+    now = Shape(std::move(numbers));
+  }
+  return now;
+}
+
 Traffic Instance::traffic() const {
   return typed().traffic ? typed().traffic(device_problem_.get()) : Traffic{};
 }

@@ -492,16 +492,10 @@ class DayRun {
   // The CPU's versions, on a smaller shape where this one would take minutes; and the copies.
   void time_cpu(TableResult& table, Instance& instance) {
     table.copies = instance.copy_seconds();
-    Shape shape = table.shape;
+    const Shape shape = Instance::cpu_shape(*table.ladder, table.type, table.shape);
     std::unique_ptr<Instance> smaller;
-    Instance* timed = &instance;
-    while (timed->large()) {
-      std::vector<int64_t> numbers;
-      for (const int64_t n : shape.numbers()) numbers.push_back(std::max<int64_t>(1, n / 2));
-      shape = Shape(numbers);
-      smaller = std::make_unique<Instance>(*table.ladder, table.type, shape);
-      timed = smaller.get();
-    }
+    if (!(shape == table.shape)) smaller = std::make_unique<Instance>(*table.ladder, table.type, shape);
+    Instance* timed = smaller ? smaller.get() : &instance;
     const Typed& typed = table.ladder->types[table.type];
     const auto add = [&](const std::string& name, double seconds) {
       table.cpu.push_back({name, shape, seconds, timed->traffic().bytes(), timed->flops()});
