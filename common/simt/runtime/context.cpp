@@ -57,10 +57,11 @@ namespace simt {
 extern "C" void simt_context_start();
 
 Context make_context(char* top, std::size_t, void (*entry)()) {
-  void** frame = reinterpret_cast<void**>(top) - 8;  // 7 words used; the call then leaves rsp as the ABI wants it
+  void** frame =
+      reinterpret_cast<void**>(top) - 8;  // 7 words used; the call then leaves rsp as the ABI wants it
   std::memset(frame, 0, 8 * sizeof(void*));
-  frame[4] = reinterpret_cast<void*>(entry);                // rbx
-  frame[6] = reinterpret_cast<void*>(simt_context_start);   // return address
+  frame[4] = reinterpret_cast<void*>(entry);               // rbx
+  frame[6] = reinterpret_cast<void*>(simt_context_start);  // return address
   return frame;
 }
 }  // namespace simt
@@ -123,7 +124,9 @@ namespace simt {
 namespace {
 
 // fcontext hands the context that was left to whoever is resumed; the data pointer says where to keep it.
-void keep(boost::context::detail::transfer_t from) { *static_cast<Context*>(from.data) = from.fctx; }
+void keep(boost::context::detail::transfer_t from) {
+  *static_cast<Context*>(from.data) = from.fctx;
+}
 
 thread_local void (*next_entry)();  // of every new context: the runtime has one entry
 

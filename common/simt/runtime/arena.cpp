@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: MIT
+//
+// Device memory: one reserved range of addresses, from which each allocation takes fresh pages:
+//
+//   [inaccessible page] canary ... data (starts at a multiple of 256) ... canary [inaccessible page]
+//
+// The data's size is rounded up to 256 and ends at the page end, so most overruns fault at once; the canaries
+// find short ones after the launch. Freed pages become inaccessible and are taken again only when the range
+// is used up: a use after free faults.
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+
+#include "internal.h"
+
+namespace simt {
+namespace {
+
+constexpr std::size_t kAlignment = 256;
+constexpr std::size_t kCanary = 256;  // bytes checked before the data; after it the rest of its 256
+constexpr unsigned char kCanaryByte = 0xca;
+constexpr std::size_t kPoisonLimit = std::size_t{1}
+                                     << 30;  // larger allocations are poisoned at both ends only
+
+struct Entry {
+  std::size_t bytes;  // as asked for
+  char* pages;        // first page
+  std::size_t page_bytes;
+  MemoryKind kind;
+  bool live;
+};
+
+struct Arena {
+  std::mutex mutex;
+  char* begin = nullptr;
+  std::size_t size = 0;
+  std::size_t page = 4096;
+  std::size_t fresh = 0;            // offset of the first page never used
+  std::size_t used = 0, total = 0;  // bytes of live allocations; the device's size
+  std::map<char*, Entry> entries;   // by data address; freed ones stay until their pages are taken again
+};
+
+Arena& arena() {
+  static Arena* arena = [] {
+    Arena* a = new Arena;
+    a->page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    const std::size_t physical = static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * a->page;
+    const char* megabytes = std::getenv("SIMT_MEMORY");
+    a->total = megabytes ? std::strtoull(megabytes, nullptr, 10) << 20 : physical;
+    // Addresses cost nothing: take many, so that freed ones can rest for long. Fewer where the system limits
+    // them.
+    for (a->size = std::max(std::size_t{1} << 40, 4 * a->total); a->size >= std::size_t{1} << 24;
+         a->size /= 2) {
+      void* memory = mmap(nullptr, a->size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+      if (memory != MAP_FAILED) {
+        a->begin = static_cast<char*>(memory);
+        return a;
+      }
+    }
+    a->size = 0;
+    return a;
+  }();
+  return *arena;
+}
+
+std::size_t round_up(std::size_t n, std::size_t to) {
+  return (n + to - 1) / to * to;
+}
+
+// A run of `bytes` unused addresses: fresh ones, else those of the oldest freed neighbours.
+char* take_addresses(Arena& a, std::size_t bytes) {
+  if (a.size - a.fresh >= bytes) {
+    char* pages = a.begin + a.fresh;
+    a.fresh += bytes;
+    return pages;
+  }
+  auto first = a.entries.begin();
+  for (auto it = a.entries.begin(); it != a.entries.end(); ++it) {
+    if (it->second.live) {
+      first = std::next(it);
+      continue;
+    }
+    // Each allocation owns the guard pages at both of its ends.
+    char* start = first->second.pages - a.page;
+    if (static_cast<std::size_t>(it->second.pages + it->second.page_bytes + a.page - start) < bytes) continue;
+    a.entries.erase(first, std::next(it));
+    return start;
+  }
+  return nullptr;
+}
+
+void fill_poison(char* data, std::size_t bytes) {
+  if (bytes <= kPoisonLimit) {
+    std::memset(data, kPoison, bytes);
+  } else {
+    std::memset(data, kPoison, kPoisonLimit / 2);
+    std::memset(data + bytes - kPoisonLimit / 2, kPoison, kPoisonLimit / 2);
+  }
+}
+
+std::size_t front_canary(const char* data, const Entry& e) {
+  return std::min<std::size_t>(kCanary, static_cast<std::size_t>(data - e.pages));
+}
+
+// The distance past or before the data at which a canary has changed; 0: both are whole.
+std::ptrdiff_t broken_canary(const char* data, const Entry& e) {
+  const char* end = data + e.bytes;
+  const char* page_end = data + round_up(e.bytes, kAlignment);
+  for (const char* p = end; p < page_end; ++p)
+    if (static_cast<unsigned char>(*p) != kCanaryByte) return p - end + 1;
+  for (const char* p = data - 1; p >= data - front_canary(data, e); --p)
+    if (static_cast<unsigned char>(*p) != kCanaryByte) return p - data;
+  return 0;
+}
+
+}  // namespace
+
+void* allocate(std::size_t bytes, MemoryKind kind) {
+  Arena& a = arena();
+  std::lock_guard<std::mutex> lock(a.mutex);
+  bytes = std::max<std::size_t>(bytes, 1);
+  if (bytes > a.total || a.used + bytes > a.total) return nullptr;
+  const std::size_t rounded = round_up(bytes, kAlignment);
+  const std::size_t page_bytes = round_up(rounded, a.page);
+  char* guard = take_addresses(a, page_bytes + 2 * a.page);
+  if (!guard) return nullptr;
+  char* pages = guard + a.page;
+  if (mprotect(pages, page_bytes, PROT_READ | PROT_WRITE) != 0) return nullptr;
+  char* data = pages + page_bytes - rounded;
+  const Entry entry{bytes, pages, page_bytes, kind, true};
+  std::memset(data - front_canary(data, entry), kCanaryByte, front_canary(data, entry));
+  std::memset(data + bytes, kCanaryByte, rounded - bytes);
+  fill_poison(data, bytes);
+  a.entries[data] = entry;
+  a.used += bytes;
+  return data;
+}
+
+bool release(void* pointer) {
+  Arena& a = arena();
+  std::lock_guard<std::mutex> lock(a.mutex);
+  const auto it = a.entries.find(static_cast<char*>(pointer));
+  if (it == a.entries.end() || !it->second.live) return false;
+  Entry& e = it->second;
+  if (const std::ptrdiff_t distance = broken_canary(it->first, e)) {
+    report_host("simt-oob-global", "a buffer of %zu bytes was overrun: a byte %td bytes %s was overwritten",
+                e.bytes, distance > 0 ? distance : -distance,
+                distance > 0 ? "past its end" : "before its start");
+  }
+  // Fresh zero pages, or none at all, under the old addresses: gives the memory back and makes them
+  // inaccessible.
+  mmap(e.pages, e.page_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+  e.live = false;
+  a.used -= e.bytes;
+  return true;
+}
+
+void release_everything() {
+  std::vector<char*> live;
+  {
+    Arena& a = arena();
+    std::lock_guard<std::mutex> lock(a.mutex);
+    for (const auto& [data, entry] : a.entries)
+      if (entry.live) live.push_back(data);
+  }
+  for (char* data : live) release(data);
+}
+
+bool find_allocation(const void* address, Allocation* found) {
+  Arena& a = arena();
+  std::lock_guard<std::mutex> lock(a.mutex);
+  char* p = static_cast<char*>(const_cast<void*>(address));
+  auto it = a.entries.upper_bound(p);
+  if (it == a.entries.begin()) return false;
+  --it;
+  const Entry& e = it->second;
+  if (!e.live || p >= it->first + e.bytes) return false;
+  *found = {it->first, e.bytes, e.kind, e.live};
+  return true;
+}
+
+bool nearest_allocation(const void* address, Allocation* found) {
+  Arena& a = arena();
+  std::lock_guard<std::mutex> lock(a.mutex);
+  char* p = static_cast<char*>(const_cast<void*>(address));
+  const auto above = a.entries.upper_bound(p);
+  const auto below = above == a.entries.begin() ? a.entries.end() : std::prev(above);
+  auto best = below;
+  if (best == a.entries.end()) {
+    best = above;
+  } else if (above != a.entries.end() && p >= below->first + below->second.bytes) {
+    if (above->first - p < p - (below->first + below->second.bytes)) best = above;
+  }
+  if (best == a.entries.end()) return false;
+  *found = {best->first, best->second.bytes, best->second.kind, best->second.live};
+  return true;
+}
+
+void check_canaries(const char* kernel) {
+  struct Broken {
+    std::size_t bytes;
+    std::ptrdiff_t distance;
+  };
+  std::vector<Broken> found;
+  {
+    Arena& a = arena();
+    std::lock_guard<std::mutex> lock(a.mutex);
+    for (auto& [data, entry] : a.entries) {
+      if (!entry.live) continue;
+      const std::ptrdiff_t distance = broken_canary(data, entry);
+      if (!distance) continue;
+      found.push_back({entry.bytes, distance});
+      std::memset(data - front_canary(data, entry), kCanaryByte, front_canary(data, entry));
+      std::memset(data + entry.bytes, kCanaryByte, round_up(entry.bytes, kAlignment) - entry.bytes);
+    }
+  }
+  for (const Broken& b : found) {
+    Failure failure;
+    failure.slug = "simt-oob-global";
+    failure.title = "out of bounds on global memory";
+    failure.error = cudaErrorIllegalAddress;
+    failure.details = format_text(
+        "kernel %s wrote %td bytes %s a buffer of %zu bytes\n"
+        "Found after the launch; a checked build names the line.",
+        kernel, b.distance > 0 ? b.distance - 1 : -b.distance, b.distance > 0 ? "past the end of" : "before",
+        b.bytes);
+    print_failure(failure, kernel);
+    set_sticky(failure.error);
+  }
+}
+
+bool in_arena(const void* address) {
+  const Arena& a = arena();
+  const char* p = static_cast<const char*>(address);
+  return a.begin && p >= a.begin && p < a.begin + a.size;
+}
+bool is_global(const void* address) {
+  return in_arena(address);
+}
+
+std::size_t memory_total() {
+  return arena().total;
+}
+
+std::size_t memory_free() {
+  Arena& a = arena();
+  std::lock_guard<std::mutex> lock(a.mutex);
+  return a.total - a.used;
+}
+
+}  // namespace simt

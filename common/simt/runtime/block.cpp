@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: MIT
+//
+// Barriers: of a block, of a cluster, of a cooperative grid.
+#include <chrono>
+
+#include "internal.h"
+
+namespace simt {
+namespace {
+
+bool same_place(const Site& a, const Site& b) {
+  return a.line == b.line && (a.file == b.file || std::strcmp(a.file, b.file) == 0);
+}
+
+// Counts the running thread in. True: it was the last one, nobody has to wait.
+bool arrive(Worker& w, Thread* thread, Block& block, Site site) {
+  if (block.arrived == 0) {
+    block.barrier_site = site;
+  } else if (__builtin_expect(!same_place(site, block.barrier_site), 0)) {
+    fail_at(site, "simt-barrier-divergence",
+            "threads of one block wait at different barriers\n"
+            "%s  the barrier where %u other thread%s of the block wait%s",
+            place(block.barrier_site).c_str(), block.arrived, block.arrived == 1 ? "" : "s",
+            block.arrived == 1 ? "s" : "");
+  }
+  ++block.arrived;
+  const unsigned expected = options().lenient ? block.live : block.size;
+  if (block.arrived == expected && block.started == block.size) {
+    release_barrier(w, block);
+    return true;
+  }
+  thread->state = State::barrier;
+  thread->site = site;
+  return false;
+}
+
+Thread* calling_thread() {
+  Thread* thread = current;
+  if (__builtin_expect(!thread, 0)) fail("simt-launch", "a barrier outside a kernel");
+  return thread;
+}
+
+}  // namespace
+
+// All threads but the running one, which goes on at once, become runnable in the block's order.
+void release_barrier(Worker& w, Block& block) {
+  block.arrived = 0;
+  block.result_true = block.voted_true;
+  block.result_votes = block.votes;
+  block.voted_true = block.votes = 0;
+  ++w.progress;
+  ++w.counts.barriers;
+  for (Thread* thread : block.order) {
+    if (thread == current) continue;
+    if (thread->state == State::barrier) resume_later(w, thread);
+  }
+}
+
+void sync_threads(Site site) {
+  Thread* thread = calling_thread();
+  if (!arrive(*worker, thread, *thread->block, site)) leave(&thread->context);
+}
+
+int sync_threads_vote(Vote vote, int predicate, Site site) {
+  Thread* thread = calling_thread();
+  Block& block = *thread->block;
+  ++block.votes;
+  block.voted_true += predicate != 0;
+  if (!arrive(*worker, thread, block, site)) leave(&thread->context);
+  switch (vote) {
+    case Vote::count:
+      return static_cast<int>(block.result_true);
+    case Vote::all:
+      return block.result_true == block.result_votes;
+    case Vote::any:
+      return block.result_true != 0;
+  }
+  return 0;
+}
+
+// ---- clusters: all their blocks are resident on one worker ----
+
+dim3 cluster_dim() {
+  return worker->launch->cluster;
+}
+
+unsigned cluster_rank() {
+  const dim3 size = cluster_dim();
+  const uint3 index = current->block->index;
+  return index.x % size.x + size.x * (index.y % size.y + size.y * (index.z % size.z));
+}
+
+void* map_shared(const void* address, unsigned rank) {
+  Worker& w = *worker;
+  if (w.launch->cooperative || rank >= w.resident.size()) {
+    fail("simt-launch", "rank %u is not in this block's cluster of %zu", rank,
+         w.launch->cooperative ? std::size_t{1} : w.resident.size());
+  }
+  // The resident blocks of a cluster stand in the order of their ranks.
+  return w.resident[rank]->shared + (static_cast<const char*>(address) - current->block->shared);
+}
+
+void sync_cluster(Site site) {
+  Thread* thread = calling_thread();
+  Worker& w = *worker;
+  unsigned expected = 0;
+  for (const Block* block : w.resident) expected += options().lenient ? block->live : block->size;
+  if (++w.cluster_arrived < expected) {
+    thread->state = State::cluster;
+    thread->site = site;
+    leave(&thread->context);
+    return;
+  }
+  w.cluster_arrived = 0;
+  ++w.progress;
+  for (Block* block : w.resident)
+    for (Thread* other : block->order)
+      if (other->state == State::cluster) resume_later(w, other);
+}
+
+// ---- cooperative grids: every worker holds its share of the blocks ----
+
+bool is_cooperative() {
+  return worker && worker->launch->cooperative;
+}
+
+namespace {
+
+bool anyone_at_grid_barrier(const Worker& w) {
+  for (const Block* block : w.resident)
+    for (const Thread* thread : block->order)
+      if (thread->state == State::grid) return true;
+  return false;
+}
+
+void resume_grid_threads(Worker& w) {
+  ++w.progress;
+  for (Block* block : w.resident)
+    for (Thread* thread : block->order)
+      if (thread->state == State::grid && thread != current) resume_later(w, thread);
+}
+
+}  // namespace
+
+void sync_grid(Site site) {
+  Thread* thread = calling_thread();
+  Worker& w = *worker;
+  Launch& launch = *w.launch;
+  if (!launch.cooperative)
+    fail_at(site, "simt-launch", "grid.sync() in a kernel that was not launched cooperatively");
+  {
+    std::lock_guard<std::mutex> lock(launch.mutex);
+    if (++launch.grid_arrived < launch.blocks * launch.threads) {
+      thread->state = State::grid;
+      thread->site = site;
+    } else {
+      launch.grid_arrived = 0;
+      launch.idle_workers = 0;
+      w.grid_generation = ++launch.grid_generation;
+      launch.grid_changed.notify_all();
+    }
+  }
+  if (thread->state == State::grid) {
+    leave(&thread->context);
+  } else {
+    resume_grid_threads(w);
+  }
+}
+
+// Called when nothing can run here. If threads wait for the grid, waits until other workers complete its
+// barrier; when all workers are idle, nobody ever will.
+bool wait_for_grid(Worker& w) {
+  Launch& launch = *w.launch;
+  if (!launch.cooperative || !anyone_at_grid_barrier(w)) return false;
+  std::unique_lock<std::mutex> lock(launch.mutex);
+  if (launch.grid_generation == w.grid_generation) {
+    if (++launch.idle_workers + launch.finished_workers == launch.workers) {
+      launch.deadlocked = true;
+      launch.grid_changed.notify_all();
+    }
+    launch.grid_changed.wait(lock, [&] {
+      return launch.grid_generation != w.grid_generation || launch.deadlocked ||
+             launch.aborted.load(std::memory_order_relaxed);
+    });
+    if (launch.grid_generation == w.grid_generation) return launch.aborted.load(std::memory_order_relaxed);
+  }
+  w.grid_generation = launch.grid_generation;
+  lock.unlock();
+  resume_grid_threads(w);
+  return true;
+}
+
+void worker_finished(Launch& launch) {
+  std::lock_guard<std::mutex> lock(launch.mutex);
+  ++launch.finished_workers;
+  if (launch.idle_workers > 0 && launch.idle_workers + launch.finished_workers == launch.workers) {
+    launch.deadlocked = true;
+    launch.grid_changed.notify_all();
+  }
+}
+
+}  // namespace simt

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: MIT
+//
+// Hardware faults inside kernels become reports, and the watchdog ends kernels that run too long. The handler
+// runs on a stack of its own and leaves it by a context switch to the worker's main stack, as siglongjmp
+// would. Faults outside kernels go to whoever handled them before.
+#include <dlfcn.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <thread>
+
+#include "internal.h"
+
+namespace simt {
+namespace {
+
+constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+constexpr int kInterrupt = SIGURG;  // from the watchdog; ignored by default, so a late one does no harm
+constexpr std::size_t kSignalStack = 256 * 1024;
+struct sigaction previous[NSIG];
+
+void* interrupted_instruction(void* context) {
+  auto* c = static_cast<ucontext_t*>(context);
+#if defined(__APPLE__) && defined(__x86_64__)
+  return reinterpret_cast<void*>(c->uc_mcontext->__ss.__rip);
+#elif defined(__APPLE__)
+  return reinterpret_cast<void*>(c->uc_mcontext->__ss.__pc);
+#elif defined(__x86_64__)
+  return reinterpret_cast<void*>(c->uc_mcontext.gregs[REG_RIP]);
+#elif defined(__aarch64__)
+  return reinterpret_cast<void*>(c->uc_mcontext.pc);
+#else
+  (void)c;
+  return nullptr;
+#endif
+}
+
+const char* access_verb(void* context) {
+#if defined(__linux__) && defined(__x86_64__)
+  return static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_ERR] & 2 ? "writes" : "reads";
+#else
+  (void)context;
+  return "accesses";
+#endif
+}
+
+// The frames of the kernel, without those of the handler.
+std::vector<void*> kernel_frames(void* instruction) {
+  std::vector<void*> frames = capture_frames(32);
+  void* first = static_cast<char*>(instruction) + 1;  // lines_of() wants a return address
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    if (frames[i] != first) continue;
+    frames.erase(frames.begin(), frames.begin() + static_cast<std::ptrdiff_t>(i));
+    return frames;
+  }
+  return {first};
+}
+
+const char* kind_name(MemoryKind kind) {
+  switch (kind) {
+    case MemoryKind::device:
+      return "device";
+    case MemoryKind::pinned:
+      return "pinned";
+    case MemoryKind::managed:
+      return "managed";
+  }
+  return "";
+}
+
+Failure describe_memory_fault(const char* address, const char* verb) {
+  const Thread& thread = *current;
+  if (address >= thread.stack && address < thread.stack + kStackGuard) {
+    return failure_here(
+        "simt-oob-local",
+        format_text(
+            "stack overflow\n"
+            "A thread's local variables and calls need more than %zu KiB (SIMT_STACK=KiB gives more).",
+            options().stack_bytes / 1024));
+  }
+  if (is_shared(address)) {
+    return failure_here("simt-oob-shared",
+                        format_text("out of bounds on shared memory\nThe thread %s at %s.", verb,
+                                    describe_shared(*thread.block, address).c_str()));
+  }
+  Allocation near;
+  if (in_arena(address) && nearest_allocation(address, &near)) {
+    const std::ptrdiff_t past = address - (near.base + near.bytes), before = near.base - address;
+    const std::string buffer = format_text("%s buffer of %zu bytes", kind_name(near.kind), near.bytes);
+    if (!near.live && past < 0 && before <= 0) {
+      return failure_here(
+          "simt-use-after-free",
+          format_text("use of freed global memory\nThe thread %s byte %td of a %s that was freed.", verb,
+                      address - near.base, buffer.c_str()));
+    }
+    return failure_here(
+        "simt-oob-global",
+        format_text("out of bounds on global memory\nThe thread %s %td bytes %s a %s.", verb,
+                    past >= 0 ? past : before, past >= 0 ? "past the end of" : "before", buffer.c_str()));
+  }
+  if (reinterpret_cast<std::uintptr_t>(address) < 65536) {
+    return failure_here("simt-oob-global",
+                        format_text("null pointer\nThe thread %s address %p: a null pointer, or close to it.",
+                                    verb, static_cast<const void*>(address)));
+  }
+  return failure_here("simt-oob-global",
+                      format_text("out of bounds on global memory\nThe thread %s address %p, which belongs "
+                                  "to no buffer: a wild pointer or index.",
+                                  verb, static_cast<const void*>(address)));
+}
+
+// Stopping a fiber inside the C library could leave a lock held for ever: only the program's own code is
+// stopped.
+bool in_program(void* instruction) {
+  Dl_info there, here;
+  return dladdr(instruction, &there) && dladdr(reinterpret_cast<void*>(&in_program), &here) &&
+         there.dli_fbase == here.dli_fbase;
+}
+
+void handle(int signal, siginfo_t* info, void* context) {
+  void* instruction = interrupted_instruction(context);
+  if (signal == kInterrupt) {
+    if (!current || !worker->launch->timed_out || !in_program(instruction)) return;
+    Failure failure =
+        failure_here("simt-hang", format_text("the kernel runs for more than %g s\n%s",
+                                              options().timeout_seconds, who_waits_where(*worker).c_str()));
+    failure.frames = kernel_frames(instruction);
+    abandon(std::move(failure));
+  }
+  if (current) {
+    Failure failure;
+    switch (signal) {
+      case SIGFPE:
+        failure = failure_here("simt-division", "integer division by zero");
+        break;
+      case SIGILL:
+        failure = failure_here("simt-illegal-instruction", "illegal instruction, or __trap()");
+        break;
+      default:
+        failure = describe_memory_fault(static_cast<const char*>(info->si_addr), access_verb(context));
+    }
+    failure.frames = kernel_frames(instruction);
+    abandon(std::move(failure));
+  }
+  const struct sigaction& before = previous[signal];
+  if (before.sa_flags & SA_SIGINFO) {
+    before.sa_sigaction(signal, info, context);
+  } else if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN) {
+    before.sa_handler(signal);
+  } else {
+    sigaction(signal, &before, nullptr);  // the instruction faults again and takes the default way
+  }
+}
+
+// ---- watchdog ----
+
+struct Watch {
+  std::mutex mutex;
+  std::vector<pthread_t> threads;  // OS threads that run kernels
+};
+Watch& watch() {
+  static Watch* watch = new Watch;
+  return *watch;
+}
+
+// Kernels that reach a tick() after the limit stop there; the others are interrupted a moment later.
+void watch_launches() {
+  using Clock = std::chrono::steady_clock;
+  const auto limit = std::chrono::duration<double>(options().timeout_seconds);
+  std::uint64_t seen = 0;
+  Clock::time_point since = Clock::now();
+  for (;;) {
+    std::this_thread::sleep_for(
+        std::min<std::chrono::duration<double>>(limit / 10, std::chrono::milliseconds(200)));
+    const std::uint64_t number = launch_number();
+    if (number != seen || number % 2 == 0) {
+      seen = number;
+      since = Clock::now();
+      continue;
+    }
+    if (Clock::now() - since < limit) continue;
+    if (!time_out_launch(number) || Clock::now() - since < limit + std::chrono::milliseconds(500)) continue;
+    std::lock_guard<std::mutex> lock(watch().mutex);
+    for (const pthread_t thread : watch().threads) pthread_kill(thread, kInterrupt);
+  }
+}
+
+}  // namespace
+
+void install_fault_handlers() {
+  static const bool installed = [] {
+    struct sigaction action = {};
+    action.sa_sigaction = handle;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;  // the handler need not return
+    sigemptyset(&action.sa_mask);
+    for (const int signal : kSignals) sigaction(signal, &action, &previous[signal]);
+    action.sa_flags |= SA_RESTART;
+    sigaction(kInterrupt, &action, &previous[kInterrupt]);
+    return true;
+  }();
+  (void)installed;
+}
+
+void enter_fault_stack() {
+  static thread_local bool entered = false;
+  if (entered) return;
+  entered = true;
+  void* memory = mmap(nullptr, kSignalStack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return;
+  stack_t stack = {};
+  stack.ss_sp = memory;
+  stack.ss_size = kSignalStack;
+  sigaltstack(&stack, nullptr);
+  std::lock_guard<std::mutex> lock(watch().mutex);
+  watch().threads.push_back(pthread_self());
+}
+
+void start_watchdog() {
+  static const bool started = [] {
+    std::thread(watch_launches).detach();
+    return true;
+  }();
+  (void)started;
+}
+
+}  // namespace simt

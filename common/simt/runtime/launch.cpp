@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: MIT
+//
+// Launches: configuration checks as CUDA makes them, the pool of workers, and what happens after the last
+// block.
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <thread>
+
+#include "internal.h"
+
+namespace simt {
+namespace {
+
+struct Configuration {
+  dim3 grid, block;
+  std::size_t dynamic_shared;
+  LaunchOptions options;
+};
+
+thread_local std::vector<Configuration> configurations;  // pushed by <<<>>>, one a launch
+thread_local bool querying = false;
+thread_local Kernel* queried = nullptr;
+
+std::mutex launch_mutex;   // one launch at a time
+std::mutex running_mutex;  // protects the next two
+Launch* running = nullptr;
+std::uint64_t launch_changes = 0;  // starts and ends so far
+std::mutex stats_mutex;
+Stats statistics;
+
+double number_from_environment(const char* name, double fallback, double least) {
+  const char* text = std::getenv(name);
+  if (!text || !*text) return fallback;
+  char* end;
+  const double value = std::strtod(text, &end);
+  if (*end || !(value >= least)) {
+    std::fprintf(stderr, "error: %s=%s must be a number of at least %g\n", name, text, least);
+    std::exit(2);
+  }
+  return value;
+}
+
+Options read_options() {
+  Options o{};
+  const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
+  o.threads = static_cast<int>(number_from_environment("SIMT_THREADS", cores, 1));
+  o.timeout_seconds = number_from_environment("SIMT_TIMEOUT", 60, 0.001);
+  o.stack_bytes =
+      (static_cast<std::size_t>(number_from_environment("SIMT_STACK", 128, 16)) * 1024 + 65535) & ~65535ul;
+  o.lenient = number_from_environment("SIMT_LENIENT", 0, 0) != 0;
+  const char* order = std::getenv("SIMT_ORDER");
+  const std::string name = order ? order : "normal";
+  if (name == "normal" || name.empty()) {
+    o.order = Order::normal;
+  } else if (name == "reversed") {
+    o.order = Order::reversed;
+  } else if (name == "shuffle" || name.rfind("shuffle:", 0) == 0) {
+    o.order = Order::shuffle;
+    o.seed = name.size() > 8 ? std::strtoull(name.c_str() + 8, nullptr, 10) : 1;
+  } else {
+    std::fprintf(stderr, "error: SIMT_ORDER=%s must be normal, reversed, shuffle or shuffle:SEED\n", order);
+    std::exit(2);
+  }
+  return o;
+}
+
+// ---- workers ----
+
+// The calling thread is worker 0; the others sleep until a launch wants them. They live as long as the
+// process.
+class Pool {
+ public:
+  void run(Launch& launch) {
+    if (launch.workers > 1) {
+      std::unique_lock<std::mutex> lock(mutex_);
+      while (started_ < launch.workers - 1) std::thread(&Pool::serve, this, ++started_).detach();
+      job_ = &launch;
+      ++generation_;
+      busy_ = launch.workers - 1;
+      lock.unlock();
+      wake_.notify_all();
+    }
+    run_worker(launch, 0);
+    if (launch.workers > 1) {
+      std::unique_lock<std::mutex> lock(mutex_);
+      done_.wait(lock, [&] { return busy_ == 0; });
+      job_ = nullptr;
+    }
+  }
+
+ private:
+  void serve(int number) {
+    std::uint64_t seen = 0;
+    std::unique_lock<std::mutex> lock(mutex_);
+    for (;;) {
+      wake_.wait(lock, [&] { return generation_ != seen && job_; });
+      seen = generation_;
+      Launch& launch = *job_;
+      if (number >= launch.workers) continue;
+      lock.unlock();
+      run_worker(launch, number);
+      lock.lock();
+      if (--busy_ == 0) done_.notify_one();
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable wake_, done_;
+  Launch* job_ = nullptr;
+  std::uint64_t generation_ = 0;
+  int started_ = 0, busy_ = 0;
+};
+
+Pool& pool() {
+  static Pool* pool = new Pool;  // never destroyed: its threads outlive main()
+  return *pool;
+}
+
+std::uint64_t volume(const dim3& d) {
+  return std::uint64_t{d.x} * d.y * d.z;
+}
+
+// What CUDA would refuse. Not sticky.
+cudaError_t check(const Kernel& kernel, const Configuration& c) {
+  const dim3 grid = c.grid, block = c.block, cluster = c.options.cluster;
+  if (volume(grid) == 0 || volume(block) == 0) return cudaErrorInvalidConfiguration;
+  if (grid.x > 2147483647u || grid.y > 65535 || grid.z > 65535) return cudaErrorInvalidConfiguration;
+  if (block.x > 1024 || block.y > 1024 || block.z > 64) return cudaErrorInvalidConfiguration;
+  if (volume(block) > static_cast<std::uint64_t>(kernel.max_threads)) return cudaErrorInvalidConfiguration;
+  if (c.dynamic_shared > static_cast<std::size_t>(kernel.max_dynamic_shared)) return cudaErrorInvalidValue;
+  const std::size_t limit =
+      kernel.max_dynamic_shared > static_cast<int>(kSharedPerBlock) ? kSharedPerBlockOptin : kSharedPerBlock;
+  if (kernel.static_shared + c.dynamic_shared > limit) return cudaErrorInvalidValue;
+  const std::uint64_t cluster_size = volume(cluster);
+  if (cluster_size == 0 || cluster_size > (kernel.non_portable_cluster ? 16u : 8u))
+    return cudaErrorInvalidClusterSize;
+  if (grid.x % cluster.x || grid.y % cluster.y || grid.z % cluster.z) return cudaErrorInvalidConfiguration;
+  if (c.options.cooperative) {
+    const std::uint64_t fit = static_cast<std::uint64_t>(kMultiprocessors) *
+                              resident_blocks(kernel, static_cast<int>(volume(block)), c.dynamic_shared);
+    if (volume(grid) > fit) return cudaErrorCooperativeLaunchTooLarge;
+  }
+  return cudaSuccess;
+}
+
+uint3 unlinear(std::uint64_t i, const dim3& d) {
+  return {static_cast<unsigned>(i % d.x), static_cast<unsigned>(i / d.x % d.y),
+          static_cast<unsigned>(i / d.x / d.y)};
+}
+
+std::uint64_t linear_of(const uint3& i, const dim3& grid) {
+  return i.x + std::uint64_t{grid.x} * (i.y + std::uint64_t{grid.y} * i.z);
+}
+
+std::uint64_t in_order(std::uint64_t i, std::uint64_t n) {
+  switch (options().order) {
+    case Order::normal:
+      return i;
+    case Order::reversed:
+      return n - 1 - i;
+    case Order::shuffle:
+      return permuted(i, n, options().seed);
+  }
+  return i;
+}
+
+void set_running(Launch* launch) {
+  std::lock_guard<std::mutex> lock(running_mutex);
+  running = launch;
+  ++launch_changes;
+}
+
+void add(LaunchStats& to, const LaunchStats& from) {
+  to.launches += from.launches;
+  to.blocks += from.blocks;
+  to.threads += from.threads;
+  to.barriers += from.barriers;
+  to.warp_collectives += from.warp_collectives;
+  to.atomics += from.atomics;
+  to.switches += from.switches;
+}
+
+// Blocks that run together on this worker; reuses block objects with their arenas.
+void make_resident(Worker& w, const std::vector<uint3>& indices) {
+  while (w.pool.size() < indices.size()) w.pool.push_back(new Block);
+  w.resident.assign(w.pool.begin(), w.pool.begin() + static_cast<std::ptrdiff_t>(indices.size()));
+  for (std::size_t i = 0; i < indices.size(); ++i)
+    set_up_block(w, *w.pool[i], linear_of(indices[i], w.launch->grid), indices[i]);
+}
+
+void run_and_check(Worker& w) {
+  shared_base = nullptr;  // so that the first thread sets blockIdx
+  run_resident(w);
+  w.counts.blocks += w.resident.size();
+  for (Block* block : w.resident) {
+    w.counts.threads += block->started;
+    check_and_reset_shared(*block);
+  }
+}
+
+void run_share(Worker& w, Launch& launch) {  // cooperative: this worker's part of the grid, all at once
+  const std::uint64_t share = (launch.blocks + launch.workers - 1) / launch.workers;
+  const std::uint64_t first = std::min(launch.blocks, share * w.number);
+  const std::uint64_t last = std::min(launch.blocks, first + share);
+  std::vector<uint3> indices;
+  for (std::uint64_t i = first; i < last; ++i)
+    indices.push_back(unlinear(in_order(i, launch.blocks), launch.grid));
+  w.grid_generation = 0;
+  if (!indices.empty()) {
+    make_resident(w, indices);
+    run_and_check(w);
+  }
+  worker_finished(launch);
+}
+
+void run_units(Worker& w, Launch& launch) {  // one block or cluster after another
+  const dim3 size = launch.cluster;
+  const dim3 clusters(launch.grid.x / size.x, launch.grid.y / size.y, launch.grid.z / size.z);
+  const std::uint64_t units = volume(clusters), per_unit = volume(size);
+  const std::uint64_t chunk = std::max<std::uint64_t>(1, units / (64 * launch.workers));
+  std::vector<uint3> indices(per_unit);
+  while (!launch.aborted) {
+    const std::uint64_t first = launch.next.fetch_add(chunk);
+    if (first >= units) return;
+    for (std::uint64_t i = first; i < std::min(units, first + chunk) && !launch.aborted; ++i) {
+      const uint3 unit = unlinear(in_order(i, units), clusters);
+      for (std::uint64_t rank = 0; rank < per_unit; ++rank) {
+        const uint3 r = unlinear(rank, size);
+        indices[rank] = {unit.x * size.x + r.x, unit.y * size.y + r.y, unit.z * size.z + r.z};
+      }
+      make_resident(w, indices);
+      run_and_check(w);
+    }
+  }
+}
+
+}  // namespace
+
+const Options& options() {
+  static const Options* o = new Options(read_options());
+  return *o;
+}
+
+// A bijection of 0 .. n-1 that looks random: a small Feistel network over the next power of four, walked
+// along its cycle until it falls inside.
+std::uint64_t permuted(std::uint64_t i, std::uint64_t n, std::uint64_t seed) {
+  unsigned half_bits = 1;
+  while ((std::uint64_t{1} << 2 * half_bits) < n) ++half_bits;
+  const std::uint64_t half_mask = (std::uint64_t{1} << half_bits) - 1;
+  do {
+    std::uint64_t left = i >> half_bits, right = i & half_mask;
+    for (std::uint64_t round = 0; round < 4; ++round) {
+      std::uint64_t h =
+          (right + 1) * 0x9e3779b97f4a7c15u + (seed + 1) * 0xbf58476d1ce4e5b9u + round * 0x94d049bb133111ebu;
+      h = (h ^ h >> 31) * 0xd6e8feb86659fd93u;
+      const std::uint64_t next = left ^ (h >> 40 & half_mask);
+      left = right;
+      right = next;
+    }
+    i = left << half_bits | right;
+  } while (i >= n);
+  return i;
+}
+
+void run_worker(Launch& launch, int number) {
+  static thread_local Worker* own = nullptr;
+  if (!own) own = new Worker;
+  Worker& w = *own;
+  w.number = number;
+  w.launch = &launch;
+  w.counts = {};
+  worker = &w;
+  atomics_done = 0;
+  enter_fault_stack();
+  blockDim = launch.block;
+  gridDim = launch.grid;
+  kernel_id = launch.kernel->id;
+  if (launch.cooperative) {
+    run_share(w, launch);
+  } else {
+    run_units(w, launch);
+  }
+  w.counts.atomics = atomics_done;
+  worker = nullptr;
+  kernel_id = 0;
+  std::lock_guard<std::mutex> lock(launch.mutex);
+  add(launch.counts, w.counts);
+}
+
+std::uint64_t launch_number() {
+  std::lock_guard<std::mutex> lock(running_mutex);
+  return launch_changes;
+}
+
+bool time_out_launch(std::uint64_t number) {
+  std::lock_guard<std::mutex> lock(running_mutex);
+  if (!running || number != launch_changes) return false;
+  running->timed_out = true;
+  return true;
+}
+
+void push_config(dim3 grid, dim3 block, std::size_t dynamic_shared, cudaStream_t stream) {
+  push_config(grid, block, dynamic_shared, stream, LaunchOptions());
+}
+
+void push_config(dim3 grid, dim3 block, std::size_t dynamic_shared, cudaStream_t,
+                 const LaunchOptions& options) {
+  configurations.push_back({grid, block, dynamic_shared, options});
+}
+
+void begin_query() {
+  querying = true;
+  queried = nullptr;
+}
+
+Kernel* end_query() {
+  querying = false;
+  return queried;
+}
+
+void launch_kernel(Kernel& kernel, const void* closure) {
+  if (querying) {
+    queried = &kernel;
+    return;
+  }
+  if (in_kernel())
+    fail("simt-launch", "kernel %s is launched from a kernel, which simt does not support", kernel.name);
+  if (configurations.empty()) {
+    report_host("simt-launch", "kernel %s is called without <<<grid, block>>>", kernel.name);
+    return set_error(cudaErrorMissingConfiguration);
+  }
+  Configuration c = configurations.back();
+  configurations.pop_back();
+  if (sticky_error() != cudaSuccess) return;
+  if (volume(c.options.cluster) == 1 && kernel.required_cluster.x)
+    c.options.cluster = kernel.required_cluster;
+  if (const cudaError_t error = check(kernel, c)) return set_error(error);
+
+  std::lock_guard<std::mutex> lock(launch_mutex);
+  static std::uint32_t ids = 0;
+  if (kernel.id == 0) kernel.id = ++ids;
+  install_fault_handlers();
+  Launch launch;
+  launch.kernel = &kernel;
+  launch.shared_layout = shared_layout(kernel.id);
+  launch.closure = closure;
+  launch.grid = c.grid;
+  launch.block = c.block;
+  launch.cluster = c.options.cluster;
+  launch.threads = static_cast<unsigned>(volume(c.block));
+  launch.blocks = volume(c.grid);
+  launch.dynamic_shared = c.dynamic_shared;
+  launch.cooperative = c.options.cooperative;
+  // Waking workers costs more than a handful of threads is worth.
+  const std::uint64_t units = launch.blocks / volume(launch.cluster);
+  const bool small = launch.blocks * launch.threads <= 512 && !launch.cooperative;
+  launch.workers = small ? 1 : static_cast<int>(std::min<std::uint64_t>(options().threads, units));
+  start_watchdog();
+  set_running(&launch);
+  pool().run(launch);
+  set_running(nullptr);
+  launch.counts.kernel = kernel.name;
+  launch.counts.grid = c.grid;
+  launch.counts.block = c.block;
+  launch.counts.launches = 1;
+  {
+    std::lock_guard<std::mutex> stats_lock(stats_mutex);
+    statistics.last = launch.counts;
+    add(statistics.total, launch.counts);
+  }
+  if (launch.failed) {
+    set_sticky(launch.failure.error);
+    print_failure(launch.failure, kernel.name);
+  } else {
+    check_canaries(kernel.name);
+  }
+}
+
+int resident_blocks(const Kernel& kernel, int block_threads, std::size_t dynamic_shared) {
+  if (block_threads < 1 || block_threads > kernel.max_threads) return 0;
+  const std::size_t shared = kernel.static_shared + dynamic_shared + 1024;  // CUDA reserves 1 KiB a block
+  const int by_threads = kThreadsPerMultiprocessor / ((block_threads + 31) / 32 * 32);
+  const int by_shared = static_cast<int>(kSharedPerMultiprocessor / shared);
+  return std::min({by_threads, by_shared, kBlocksPerMultiprocessor});
+}
+
+Stats stats() {
+  std::lock_guard<std::mutex> lock(stats_mutex);
+  return statistics;
+}
+
+}  // namespace simt

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: MIT
+//
+// Failure reports. Their form, which tests and tools read:
+//
+//   error: out of bounds on global memory [simt-oob-global]
+//   day01_vector_add/02_x.cu:17  kernel vector_add, block (3,0,0), thread (33,0,0)
+//       y[i] = x[i];
+//   further lines
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+
+#include "internal.h"
+
+namespace simt {
+namespace {
+
+constexpr int kFrames = 24;
+
+std::string format_list(const char* format, va_list arguments) {
+  char text[4096];
+  std::vsnprintf(text, sizeof text, format, arguments);
+  return text;
+}
+
+// The first line is the title, the rest are details.
+void split(const std::string& message, Failure& failure) {
+  const std::size_t end = message.find('\n');
+  failure.title = message.substr(0, end);
+  if (end != std::string::npos) failure.details = message.substr(end + 1);
+}
+
+// The innermost place in the user's files, and the calls that led there from other lines of them.
+std::vector<Line> user_lines(const Failure& failure) {
+  std::vector<Line> lines;
+  if (failure.site.line > 0) lines.push_back({failure.site.file, failure.site.line, true});
+  for (void* frame : failure.frames) {
+    for (const Line& line : lines_of(frame)) {
+      if (!line.user) continue;
+      if (!lines.empty() && lines.back().file == line.file && lines.back().line == line.line) continue;
+      lines.push_back(line);
+    }
+  }
+  return lines;
+}
+
+// "day05_matmul/x.cu" and an absolute path to it are the same file.
+bool same_file(const std::string& a, const std::string& b) {
+  return shown_path(a) == shown_path(b);
+}
+
+}  // namespace
+
+std::string format_text(const char* format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  std::string text = format_list(format, arguments);
+  va_end(arguments);
+  return text;
+}
+
+std::string place(Site site) {
+  if (!site.file) return "?";
+  return shown_path(site.file) + ":" + std::to_string(site.line);
+}
+
+void print_failure(const Failure& failure, const char* kernel) {
+  std::string text = "error: " + failure.title + " [" + failure.slug + "]\n";
+  std::vector<Line> lines = user_lines(failure);
+  std::string who;
+  if (failure.has_thread) {
+    const uint3 b = failure.block, t = failure.thread;
+    who = format_text("kernel %s, block (%u,%u,%u), thread (%u,%u,%u)", kernel, b.x, b.y, b.z, t.x, t.y, t.z);
+  }
+  if (!lines.empty()) {
+    text += shown_path(lines[0].file) + ":" + std::to_string(lines[0].line);
+    if (!who.empty()) text += "  " + who;
+    text += "\n";
+    const std::string source = source_text(lines[0].file, lines[0].line);
+    if (!source.empty()) text += "    " + source + "\n";
+    std::size_t shown = 1;
+    for (const Line& line : lines) {  // a helper in another file: show who called it
+      if (same_file(line.file, lines[0].file)) continue;
+      text += shown_path(line.file) + ":" + std::to_string(line.line) + "  calls it\n";
+      if (++shown > 3) break;
+    }
+  } else if (!who.empty()) {
+    text += who + "\n";
+  }
+  if (!failure.details.empty()) text += failure.details + "\n";
+  std::fflush(stdout);
+  std::fputs(text.c_str(), stderr);
+  count_report();
+}
+
+Failure failure_here(const char* slug, const std::string& message) {
+  Failure failure;
+  failure.slug = slug;
+  failure.error = error_of(slug);
+  split(message, failure);
+  if (current) {
+    failure.has_thread = true;
+    failure.block = current->block->index;
+    failure.thread = current->index;
+  }
+  return failure;
+}
+
+// Keeps the launch's first failure; later ones are its consequences.
+void record_failure(Launch& launch, Failure failure) {
+  std::lock_guard<std::mutex> lock(launch.mutex);
+  if (!launch.failed) {
+    launch.failed = true;
+    launch.failure = std::move(failure);
+  }
+  launch.aborted = true;
+  launch.grid_changed.notify_all();
+}
+
+void abandon(Failure failure) {
+  if (!worker) {
+    print_failure(failure, "");
+    std::exit(1);
+  }
+  record_failure(*worker->launch, std::move(failure));
+  static thread_local Context abandoned;
+  leave(&abandoned);
+  std::abort();  // nobody resumes an abandoned fiber
+}
+
+void fail(const char* slug, const char* format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  Failure failure = failure_here(slug, format_list(format, arguments));
+  va_end(arguments);
+  failure.frames = capture_frames(kFrames);
+  abandon(std::move(failure));
+}
+
+void fail_at(Site site, const char* slug, const char* format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  Failure failure = failure_here(slug, format_list(format, arguments));
+  va_end(arguments);
+  failure.site = site;
+  failure.frames = capture_frames(kFrames);
+  abandon(std::move(failure));
+}
+
+void fail_assert(const char* expression, const char* file, int line) {
+  Failure failure = failure_here("simt-assert", format_text("assertion failed: %s", expression));
+  failure.site = {file, line};
+  abandon(std::move(failure));
+}
+
+void report_host(const char* slug, const char* format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  Failure failure = failure_here(slug, format_list(format, arguments));
+  va_end(arguments);
+  failure.frames = capture_frames(kFrames);
+  print_failure(failure, "");
+}
+
+void ptx(const char* text, std::initializer_list<PtxOperand>, std::initializer_list<PtxOperand>) {
+  fail("simt-ptx", "inline PTX is not supported on simt: %s\nUse the functions of common/ptx.h instead.",
+       text);
+}
+
+}  // namespace simt
+
+// assert() in a kernel. In host code it does what the C library's does.
+#if defined(__GLIBC__)
+extern "C" void __assert_fail(const char* expression, const char* file, unsigned line,
+                              const char* function) noexcept {
+  if (simt::in_kernel()) simt::fail_assert(expression, file, static_cast<int>(line));
+  std::fprintf(stderr, "%s:%u: %s: Assertion `%s' failed.\n", file, line, function, expression);
+  std::abort();
+}
+#elif defined(__APPLE__)
+extern "C" void __assert_rtn(const char* function, const char* file, int line, const char* expression) {
+  if (simt::in_kernel()) simt::fail_assert(expression, file, line);
+  std::fprintf(stderr, "Assertion failed: (%s), function %s, file %s, line %d.\n", expression, function, file,
+               line);
+  std::abort();
+}
+#endif

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: MIT
+//
+// Warp collectives: the lanes of a mask meet, the last one to come does the work for all of them.
+#include <cstring>
+
+#include "internal.h"
+
+namespace simt {
+namespace {
+
+template <class Action>
+void for_each_lane(std::uint32_t lanes, Action action) {
+  for (; lanes; lanes &= lanes - 1) action(__builtin_ctz(lanes));
+}
+
+void combine_shuffle(Lane* lanes, std::uint32_t participants) {
+  for_each_lane(participants, [&](int i) {
+    Lane& lane = lanes[i];
+    const int source = lane.operand & 31;
+    if (participants >> source & 1) {
+      std::memcpy(lane.result, lanes[source].input, lane.bytes);
+    } else if (options().lenient) {
+      std::memset(lane.result, kPoison, lane.bytes);  // undefined on a GPU
+    } else {
+      fail_at(lane.site, "simt-warp-mask",
+              "lane %d shuffles from lane %d, which takes no part\n"
+              "The mask is 0x%08x; lanes 0x%08x of it exist and met here. The value would be undefined.",
+              i, source, lane.mask, participants);
+    }
+  });
+}
+
+void combine_ballot(Lane* lanes, std::uint32_t participants) {
+  std::uint32_t votes = 0;
+  for_each_lane(participants,
+                [&](int i) { votes |= std::uint32_t{*static_cast<const bool*>(lanes[i].input)} << i; });
+  for_each_lane(participants, [&](int i) { std::memcpy(lanes[i].result, &votes, sizeof votes); });
+}
+
+std::uint32_t lanes_equal_to(const Lane* lanes, std::uint32_t participants, const Lane& lane) {
+  std::uint32_t equal = 0;
+  for_each_lane(participants, [&](int i) {
+    if (std::memcmp(lanes[i].input, lane.input, lane.bytes) == 0) equal |= 1u << i;
+  });
+  return equal;
+}
+
+void combine_match_any(Lane* lanes, std::uint32_t participants) {
+  for_each_lane(participants, [&](int i) {
+    const std::uint32_t equal = lanes_equal_to(lanes, participants, lanes[i]);
+    std::memcpy(lanes[i].result, &equal, sizeof equal);
+  });
+}
+
+void combine_match_all(Lane* lanes, std::uint32_t participants) {
+  const std::uint32_t equal = lanes_equal_to(lanes, participants, lanes[__builtin_ctz(participants)]);
+  const std::uint32_t result = equal == participants ? participants : 0;
+  for_each_lane(participants, [&](int i) { std::memcpy(lanes[i].result, &result, sizeof result); });
+}
+
+// The lanes that a collective on `mask` must wait for.
+std::uint32_t needed(const Warp& warp, std::uint32_t mask) {
+  return mask & warp.present & ~warp.returned;
+}
+
+// If all lanes of the mask are there, completes their collective.
+bool try_complete(Worker& w, Warp& warp, std::uint32_t mask) {
+  const std::uint32_t group = needed(warp, mask);
+  if (group == 0 || (warp.waiting & group) != group) return false;
+  const Collective* what = warp.lanes[__builtin_ctz(group)].what;
+  for (std::uint32_t rest = group; rest; rest &= rest - 1)
+    if (warp.lanes[__builtin_ctz(rest)].mask != mask) return false;
+  if (what->combine) what->combine(warp.lanes, group);
+  warp.waiting &= ~group;
+  ++w.progress;
+  ++w.counts.warp_collectives;
+  for_each_lane(group, [&](int i) {
+    Thread* thread = warp.threads + i;
+    if (thread == current) {
+      thread->state = State::running;
+    } else {
+      resume_later(w, thread);
+    }
+  });
+  return true;
+}
+
+// Lanes that name each other but disagree can never meet: say so at once.
+void check_agreement(const Warp& warp, int me, const Lane& mine) {
+  for_each_lane(warp.waiting & mine.mask & ~(1u << me), [&](int i) {
+    const Lane& other = warp.lanes[i];
+    if (!(other.mask >> me & 1)) return;
+    if (other.mask != mine.mask) {
+      fail_at(mine.site, "simt-warp-mask",
+              "the lanes of one %s name different masks\n"
+              "lane %d: mask 0x%08x\n%s  lane %d: %s with mask 0x%08x",
+              mine.what->name, me, mine.mask, place(other.site).c_str(), i, other.what->name, other.mask);
+    }
+    if (other.what != mine.what || other.bytes != mine.bytes) {
+      fail_at(mine.site, "simt-warp-mask",
+              "lanes of one mask are in different warp operations\n"
+              "lane %d: %s of %zu bytes, mask 0x%08x\n%s  lane %d: %s of %zu bytes",
+              me, mine.what->name, mine.bytes, mine.mask, place(other.site).c_str(), i, other.what->name,
+              other.bytes);
+    }
+  });
+}
+
+}  // namespace
+
+const Collective kSyncWarp = {"__syncwarp", nullptr};
+const Collective kShuffle = {"__shfl_sync", combine_shuffle};
+const Collective kBallot = {"__ballot_sync", combine_ballot};
+const Collective kMatchAny = {"__match_any_sync", combine_match_any};
+const Collective kMatchAll = {"__match_all_sync", combine_match_all};
+
+void rendezvous(std::uint32_t mask, const Collective& what, const void* input, void* result,
+                std::size_t bytes, int operand, Site site) {
+  Thread* thread = current;
+  if (__builtin_expect(!thread, 0)) fail("simt-launch", "%s outside a kernel", what.name);
+  Warp& warp = *thread->warp;
+  const int me = thread->lane;
+  if (__builtin_expect(!(mask >> me & 1), 0)) {
+    fail_at(site, "simt-warp-mask", "lane %d calls %s with mask 0x%08x, which does not name it", me,
+            what.name, mask);
+  }
+  Lane& lane = warp.lanes[me];
+  lane = {mask, operand, input, result, bytes, &what, site};
+  if (warp.waiting & mask) check_agreement(warp, me, lane);
+  warp.waiting |= 1u << me;
+  thread->state = State::warp;
+  thread->site = site;
+  if (!try_complete(*worker, warp, mask)) leave(&thread->context);
+}
+
+// A lane that returns may be the last one that others waited for.
+void lane_returned(Worker& w, Warp& warp) {
+  Thread* returned = current;
+  current = nullptr;
+  for_each_lane(warp.waiting, [&](int i) {
+    if (warp.waiting >> i & 1) try_complete(w, warp, warp.lanes[i].mask);  // not yet by an earlier lane
+  });
+  current = returned;
+}
+
+std::uint32_t live_lanes() {
+  return needed(*current->warp, ~0u);
+}
+
+// Which lanes run together is not defined when each is a fiber of its own. As on a GPU after convergence, the
+// answer is: all lanes of the warp that come to this place before anything else in the worker can run.
+std::uint32_t active_mask(Site site) {
+  Thread* thread = current;
+  if (!thread) fail("simt-launch", "__activemask outside a kernel");
+  std::uint32_t result = 0;
+  Lane& lane = thread->warp->lanes[thread->lane];
+  lane.result = &result;
+  lane.site = site;
+  thread->state = State::active_mask;
+  thread->site = site;
+  leave(&thread->context);
+  return result;
+}
+
+bool release_active_masks(Worker& w) {
+  bool released = false;
+  for (Block* block : w.resident) {
+    for (Warp& warp : block->warps) {
+      std::uint32_t asking = 0;
+      for_each_lane(needed(warp, ~0u), [&](int i) {
+        if (warp.threads[i].state == State::active_mask) asking |= 1u << i;
+      });
+      while (asking) {
+        const Site site = warp.threads[__builtin_ctz(asking)].site;
+        std::uint32_t together = 0;
+        for_each_lane(asking, [&](int i) {
+          if (warp.threads[i].site.line == site.line) together |= 1u << i;
+        });
+        for_each_lane(together, [&](int i) {
+          *static_cast<std::uint32_t*>(warp.lanes[i].result) = together;
+          resume_later(w, warp.threads + i);
+        });
+        asking &= ~together;
+        released = true;
+      }
+    }
+  }
+  return released;
+}
+
+}  // namespace simt

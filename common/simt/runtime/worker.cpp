@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: MIT
+//
+// Fibers and the loop of a worker. Threads start on demand: one fiber calls the kernel for one thread after
+// another, and a further fiber starts only when a thread blocks. A kernel without barriers is a plain loop.
+#include <sched.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+
+#include "internal.h"
+
+__thread uint3 threadIdx;
+__thread uint3 blockIdx;
+__thread dim3 blockDim;
+__thread dim3 gridDim;
+
+namespace simt {
+
+__thread Worker* worker;
+__thread Thread* current;
+__thread char* shared_base;
+__thread std::uint32_t kernel_id;
+__thread int ticks_left;
+__thread std::uint64_t atomics_done;
+
+namespace {
+
+constexpr int kTicksBeforeYield = 128;
+
+// ---- stacks ----
+
+// Different fibers' hot frames would all fall into the same cache sets if every stack began at a page's end.
+std::size_t stack_color(std::size_t index) {
+  return index * 5 * 64 % 4096;
+}
+
+Stack* take_stack(Worker& w) {
+  if (!w.free_stacks.empty()) {
+    Stack* stack = w.free_stacks.back();
+    w.free_stacks.pop_back();
+    return stack;
+  }
+  const std::size_t bytes = options().stack_bytes;
+  void* memory = mmap(nullptr, kStackGuard + bytes, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED || mprotect(memory, kStackGuard, PROT_NONE) != 0) {
+    std::fprintf(stderr, "simt: no memory for the stack of a thread; a smaller block or SIMT_STACK helps\n");
+    std::_Exit(1);
+  }
+  char* base = static_cast<char*>(memory);
+  Stack* stack = new Stack{base, base + kStackGuard + bytes - stack_color(w.stacks.size()), nullptr};
+  w.stacks.push_back(stack);
+  return stack;
+}
+
+// ---- threads ----
+
+Thread* next_unstarted(Worker& w) {
+  for (; w.starting < w.resident.size(); ++w.starting) {
+    Block& block = *w.resident[w.starting];
+    if (block.started < block.size) return block.order[block.started++];
+  }
+  return nullptr;
+}
+
+void make_current(Worker&, Thread* thread) {
+  const Block& block = *thread->block;
+  current = thread;
+  threadIdx = thread->index;
+  if (__builtin_expect(shared_base != block.shared, 0)) {
+    shared_base = block.shared;
+    blockIdx = block.index;
+  }
+}
+
+void finish(Worker& w, Thread* thread) {
+  Block& block = *thread->block;
+  Warp& warp = *thread->warp;
+  thread->state = State::done;
+  ++w.progress;
+  warp.returned |= 1u << thread->lane;
+  if (warp.waiting) lane_returned(w, warp);
+  if (--block.live == 0) {
+    --w.live_blocks;
+  } else if (options().lenient && block.arrived == block.live) {
+    current = nullptr;  // so that the barrier wakes every thread
+    release_barrier(w, block);
+  }
+}
+
+// The entry of every fiber.
+void run_threads() {
+  Worker& w = *worker;
+  Stack* stack = w.first_stack;
+  const Launch& launch = *w.launch;
+  for (Thread* thread = w.first_thread; thread; thread = next_unstarted(w)) {
+    thread->state = State::running;
+    thread->stack = stack->base;
+    make_current(w, thread);
+    launch.kernel->call(launch.closure);
+    finish(w, thread);
+    if (launch.aborted.load(std::memory_order_relaxed)) break;
+  }
+  w.free_stacks.push_back(stack);  // free once this fiber has left it; nothing unstarted is left to take it
+  leave(&stack->finished);
+  std::abort();
+}
+
+// Threads in wait() look again if anything has happened since they last did.
+bool retry_waiters(Worker& w) {
+  if (w.waiters.empty() || w.progress == w.progress_seen) return false;
+  w.progress_seen = w.progress;
+  for (Thread* thread : w.waiters) resume_later(w, thread);
+  w.waiters.clear();
+  return true;
+}
+
+}  // namespace
+
+void leave(Context* save) {
+  Worker& w = *worker;
+  ++w.counts.switches;
+  if (__builtin_expect(!w.launch->aborted.load(std::memory_order_relaxed), 1)) {
+    if (w.starting < w.resident.size()) {
+      if (Thread* thread = next_unstarted(w)) {
+        w.first_thread = thread;
+        w.first_stack = take_stack(w);
+        Stack* stack = w.first_stack;
+        simt_switch(save, make_context(stack->top, stack->top - stack->base - kStackGuard, run_threads));
+        return;
+      }
+    }
+    if (w.runnable()) {
+      Thread* thread = w.pop();
+      make_current(w, thread);
+      if (&thread->context != save) simt_switch(save, thread->context);
+      return;
+    }
+  }
+  current = nullptr;
+  if (save != &w.main) simt_switch(save, w.main);
+}
+
+void run_resident(Worker& w) {
+  std::size_t threads = 0;
+  for (const Block* block : w.resident) threads += block->size;
+  if (w.queue.size() < threads + 1) {
+    std::size_t capacity = 64;
+    while (capacity < threads + 1) capacity *= 2;
+    w.queue.resize(capacity);
+    w.mask = capacity - 1;
+  }
+  w.head = w.tail = 0;
+  w.starting = 0;
+  w.live_blocks = w.resident.size();
+  w.waiters.clear();
+  w.cluster_arrived = 0;
+  while (!w.launch->aborted.load(std::memory_order_relaxed)) {
+    if (w.starting < w.resident.size() || w.runnable()) {
+      leave(&w.main);
+    } else if (w.live_blocks == 0) {
+      return;
+    } else if (!release_active_masks(w) && !retry_waiters(w) && !wait_for_grid(w)) {
+      report_deadlock(w);
+    }
+  }
+  // Abandoned: whatever the fibers were doing, their stacks are free again.
+  w.free_stacks = w.stacks;
+}
+
+void set_up_block(Worker& w, Block& block, std::uint64_t linear, uint3 index) {
+  const Launch& launch = *w.launch;
+  const dim3 shape = launch.block;
+  const unsigned size = launch.threads;
+  block.index = index;
+  block.linear = linear;
+  if (block.shape.x != shape.x || block.shape.y != shape.y || block.shape.z != shape.z) {
+    block.shape = shape;
+    block.size = size;
+    block.threads.assign(size, Thread());
+    block.warps.assign((size + 31) / 32, Warp());
+    block.order.resize(size);
+    for (unsigned i = 0; i < size; ++i) {
+      Thread& thread = block.threads[i];
+      thread.block = &block;
+      thread.warp = &block.warps[i / 32];
+      thread.index = {i % shape.x, i / shape.x % shape.y, i / shape.x / shape.y};
+      thread.linear = static_cast<std::uint16_t>(i);
+      thread.lane = i % 32;
+      block.order[i] = &block.threads[options().order == Order::reversed ? size - 1 - i : i];
+    }
+    for (unsigned i = 0; i < block.warps.size(); ++i) {
+      Warp& warp = block.warps[i];
+      warp.id = i;
+      warp.threads = &block.threads[i * 32];
+      const unsigned lanes = std::min(32u, size - i * 32);
+      warp.present = lanes == 32 ? ~0u : (1u << lanes) - 1;
+    }
+  }
+  if (options().order == Order::shuffle) {
+    for (unsigned i = 0; i < size; ++i)
+      block.order[i] = &block.threads[permuted(i, size, options().seed + linear)];
+  }
+  for (Warp& warp : block.warps) warp.returned = warp.waiting = 0;
+  block.started = block.arrived = block.voted_true = block.votes = 0;
+  block.live = size;
+  attach_shared(block, launch.dynamic_shared);
+}
+
+// ---- loops that wait ----
+
+void tick_slow() {
+  ticks_left = kTicksBeforeYield;
+  Thread* thread = current;
+  if (!thread) return;  // host code
+  Worker& w = *worker;
+  if (w.launch->timed_out.load(std::memory_order_relaxed)) {
+    fail("simt-hang", "the kernel runs for more than %g s\n%s", options().timeout_seconds,
+         who_waits_where(w).c_str());
+  }
+  if (!w.runnable() && w.starting >= w.resident.size()) {
+    // Nothing else to run here: what this thread waits for, if it does, another worker must do.
+    if (++w.slow_ticks % 16 == 0 && w.launch->workers > 1) sched_yield();
+    if (!w.launch->aborted.load(std::memory_order_relaxed)) {
+      if (!w.waiters.empty() && w.progress != w.progress_seen) retry_waiters(w);
+      if (!w.runnable()) return;
+    }
+  }
+  w.push(thread);
+  leave(&thread->context);
+}
+
+void wait(Site site) {
+  Thread* thread = current;
+  if (!thread) fail("simt-launch", "a device-side wait outside a kernel");
+  Worker& w = *worker;
+  thread->state = State::waiting;
+  thread->site = site;
+  w.waiters.push_back(thread);
+  leave(&thread->context);
+}
+
+void notify() {
+  if (worker) ++worker->progress;
+}
+
+bool in_kernel() {
+  return current != nullptr;
+}
+unsigned lane_id() {
+  return current->lane;
+}
+unsigned warp_id() {
+  return current->warp->id;
+}
+
+}  // namespace simt
