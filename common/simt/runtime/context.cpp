@@ -57,9 +57,9 @@ namespace simt {
 extern "C" void simt_context_start();
 
 Context make_context(char* top, std::size_t, void (*entry)()) {
-  void** frame =
-      reinterpret_cast<void**>(top) - 8;  // 7 words used; the call then leaves rsp as the ABI wants it
-  std::memset(frame, 0, 8 * sizeof(void*));
+  void** frame = reinterpret_cast<void**>(top) -
+                 9;  // 7 words are popped, which leaves rsp at a multiple of 16 for the call
+  std::memset(frame, 0, 9 * sizeof(void*));
   frame[4] = reinterpret_cast<void*>(entry);               // rbx
   frame[6] = reinterpret_cast<void*>(simt_context_start);  // return address
   return frame;
