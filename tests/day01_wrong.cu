@@ -156,7 +156,6 @@ void hides_nan(const VectorAdd<float>& p, cudaStream_t stream) {
 void hides_infinity(const VectorAdd<float>& p, cudaStream_t stream) {
   launch<Bug::kHidesInfinity>(p, stream);
 }
-}
 
 void drops_tail(const VectorAdd<float>& p, cudaStream_t stream) {
   days::require(days::aligned16(p.a, p.b, p.c), "drops_tail: a, b and c must be aligned to 16 bytes");
