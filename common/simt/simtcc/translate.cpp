@@ -188,6 +188,7 @@ class Translator {
 
   void rewrite_word(int i) {
     const std::string_view w = t_.text(i);
+    if (gone_.count(i)) return;
     if (is_specifier(w)) {
       rewrite_specifier(i);
     } else if (w == "__shared__") {
@@ -333,6 +334,7 @@ class Translator {
       if (t_.is(k, "__shared__") || t_.is(k, "extern") || t_.is(k, "static")) remove(k);
       if (dynamic && (t_.is(k, "alignas") || t_.is(k, "__align__")) && t_.is(k + 1, "(")) {
         replace(k, t_.partner(k + 1), "");  // dynamic shared memory is aligned for every type
+        gone_.insert(k);
         k = t_.partner(k + 1);
       }
     }
@@ -471,7 +473,7 @@ class Translator {
   std::vector<Edit> edits_;
   std::vector<bool> at_namespace_scope_;
   std::set<std::pair<int, int>> device_bodies_;
-  std::set<int> made_static_, shared_done_;
+  std::set<int> made_static_, shared_done_, gone_;
   int shared_count_ = 0;
 };
 
