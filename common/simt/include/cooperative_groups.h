@@ -206,8 +206,8 @@ inline coalesced_group labeled_partition(const details::Lanes& group, Label labe
 }
 inline coalesced_group binary_partition(const details::Lanes& group, bool predicate, SIMT_SITE) {
   const unsigned int yes = simt::ballot(group.simt_mask(), predicate, site);
-  const unsigned int all = group.simt_mask() & simt::live_lanes();
-  return coalesced_group(predicate ? yes : all & ~yes, predicate ? 1 : 0, 2);
+  const unsigned int no = simt::ballot(group.simt_mask(), !predicate, site);
+  return coalesced_group(predicate ? yes : no, predicate ? 1 : 0, 2);
 }
 
 // ---- the grid and the cluster ----

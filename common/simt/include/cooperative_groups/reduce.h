@@ -11,7 +11,7 @@ namespace cooperative_groups {
 template <class T, class Op>
 inline T reduce(const details::Lanes& group, T value, Op op, simt::Site site = simt::here()) {
   const unsigned int mask = group.simt_mask();
-  unsigned int rest = mask & simt::live_lanes();
+  unsigned int rest = simt::ballot(mask, true, site);  // those of the mask that take part
   T result = simt::shuffle(mask, value, __builtin_ctz(rest), site);
   for (rest &= rest - 1; rest; rest &= rest - 1) {
     result = op(result, simt::shuffle(mask, value, __builtin_ctz(rest), site));

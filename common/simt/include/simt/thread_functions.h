@@ -44,8 +44,9 @@ inline int __all_sync(unsigned int mask, int predicate, SIMT_SITE) {
   return simt::ballot(mask, predicate == 0, site) == 0;
 }
 inline int __uni_sync(unsigned int mask, int predicate, SIMT_SITE) {
-  const unsigned int votes = simt::ballot(mask, predicate != 0, site);
-  return votes == 0 || votes == (mask & simt::live_lanes());
+  const bool none = simt::ballot(mask, predicate != 0, site) == 0;
+  const bool all = simt::ballot(mask, predicate == 0, site) == 0;
+  return none || all;
 }
 
 // Compared by their bits: integers and floats of 4 and 8 bytes.
