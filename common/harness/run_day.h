@@ -152,7 +152,7 @@ inline void print_help(const std::vector<const LadderInfo*>& ladders, const char
       "  --variant NAME,...    only these rungs\n"
       "  --type fp32,...       element types, or all\n"
       "  --list                the rungs, and what each needs\n"
-      "  --json FILE           results as JSON; - writes them to stdout, and nothing else\n"
+      "  --json FILE           results as JSON; - is stdout, and silences the rest\n"
       "  --color WHEN          auto, always or never\n"
       "  --help\n\n"
       "Exit codes: 0 good, 1 wrong result or no kernel ran, 2 usage, 3 this machine\n"
@@ -227,7 +227,7 @@ class DayRun {
   int run() {
     for (const LadderInfo* ladder : ladders_) {
       for (size_t type = 0; type < ladder->types.size(); ++type) {
-        if (wants_type(*ladder, type)) tables_.push_back(measure(*ladder, type));
+        if (wants_type(*ladder, type) && !lost_) tables_.push_back(measure(*ladder, type));
       }
     }
     if (!options_.json.empty()) write_json();
@@ -388,8 +388,12 @@ class DayRun {
       if (!wants_row(row)) continue;
       progress("checking " + row.name + ", " + table.shape.text());
       table.rows.push_back(check(ladder, type, row, instance, small.get(), stream));
+      if (table.rows.back().result != Result::kFail) continue;
+      // A fault leaves the device unusable for the rest of the process.
+      lost_ = cudaDeviceSynchronize() != cudaSuccess;
+      if (lost_) break;
     }
-    if (!device_.simt) {
+    if (!device_.simt && !lost_) {
       time_rows(table, instance);
       progress("measuring this device's limit");
       measure_limit(table);
@@ -400,6 +404,11 @@ class DayRun {
     if (!quiet_) {
       if (!tables_.empty()) std::printf("\n");
       device_.simt ? print_counts(table) : print_times(table);
+      if (lost_)
+        std::printf("%s\n", wrap("The fault ended this run: nothing after " + table.rows.back().row->name +
+                                     " was tried.",
+                                 "  ")
+                                .c_str());
       std::fflush(stdout);
     }
     return table;
@@ -792,6 +801,7 @@ class DayRun {
   const Device& device_;
   std::vector<const LadderInfo*> ladders_;
   std::vector<TableResult> tables_;
+  bool lost_ = false;  // a kernel's fault made the device unusable
   std::map<Rate, std::optional<Ceiling>> rates_;
   std::map<Mix, std::optional<Ceiling>> bandwidths_;
 };
