@@ -6,11 +6,14 @@ import unittest
 
 import support
 from days_cli import cmake_tools, gpu, paths
+from days_cli.commands import test
 
 _CASES = {
-    "good": {"name": "33x33", "result": "COMPLETED"},
-    "skip": {"name": "33x33", "result": "SKIPPED", "skipped": [{"message": "x.cpp:3\nneeds sm_90, this is sm_75\n"}]},
-    "bad": {"name": "33x33", "result": "COMPLETED",
+    "good": {"name": "", "result": "COMPLETED"},
+    "wrong": {"name": "", "result": "COMPLETED"},
+    "silent": {"name": "", "result": "SKIPPED"},
+    "skip": {"name": "", "result": "SKIPPED", "skipped": [{"message": "x.cpp:3\nneeds sm_90, this is sm_75\n"}]},
+    "bad": {"name": "", "result": "COMPLETED",
             "failures": [{"failure": "tests/x.cpp:7\n33 x 33: out[0,32] is nan, expected 0.01823", "type": ""}]},
 }
 
@@ -46,8 +49,10 @@ case "$*" in --version) echo 3.25.1 ;; --build*) {build} ;; *) {configure} ;; es
         writes = ""
         for name, _, _, kinds in tests:
             if kinds is not None:
-                cases = [dict(_CASES[kind], name=f"naive/{kind}") for kind in kinds]
-                text = json.dumps({"testsuites": [{"name": "day05", "testsuite": cases}]}).replace("'", "")
+                cases = [dict(_CASES[kind], name=f"naive/fp32_{size}x33") for size, kind in enumerate(kinds, 1)]
+                if "wrong" in kinds:
+                    cases[kinds.index("wrong")]["name"] = "must_reject/zeros"
+                text = json.dumps({"testsuites": [{"name": "day05_matmul", "testsuite": cases}]})
                 writes += f"""printf '%s' '{text.replace(chr(92), chr(92) * 2)}' | sed 's/\\\\\\\\/\\\\/g' > "$results/{name}.json"\n"""
         self.tool("ctest", f"""echo "ctest $*" >> "{self.log}"
 case "$*" in *--version*) echo 3.25.1; exit ;; *show-only*) echo '{json.dumps(listed)}'; exit ;; esac
@@ -66,7 +71,8 @@ exit {code}""")
     def test_all_good(self):
         out, err = self.run_days("test", "5", code=0)
         self.assertEqual(err, "")
-        self.assertEqual(out, "Day 05 matmul on this CPU (cpu)\nday05 naive   ..\n  2 passed, 0 failed, 0 skipped\n")
+        self.assertEqual(out, "Day 05 matmul on this CPU (cpu): 1 rung x 2 shapes\n"
+                              "naive        ..\n2 passed, 0 failed, 0 skipped\n")
         log = self.log.read_text()
         self.assertIn("cmake --preset cpu\n", log)
         self.assertIn("cmake --build --preset cpu --target day05_test\n", log)
@@ -75,16 +81,30 @@ exit {code}""")
     def test_skips_are_counted_with_their_reason(self):
         self.ctest(("day05_test", ["day05"], "run", ["good", "skip", "skip"]))
         out, _ = self.run_days("test", "5", code=0)
-        self.assertIn("day05 naive   .ss\n", out)
+        self.assertIn("naive        .ss\n", out)
         self.assertIn("2 skipped: needs sm_90, this is sm_75", out)
         self.assertIn("1 passed, 0 failed, 2 skipped", out)
+
+    def test_reasons_from_the_text(self):
+        """GoogleTest before 1.13 has them nowhere else."""
+        text = """[ RUN      ] day05_matmul.naive/fp32_1x33
+/x/testing.h:147: Skipped
+not built
+[  SKIPPED ] day05_matmul.naive/fp32_1x33 (0 ms)"""
+        case = test._case("day05_matmul", {"name": "naive/fp32_1x33", "result": "SKIPPED"}, text)
+        self.assertEqual(case.message.strip().splitlines()[-1], "not built")
+
+    def test_a_variant_that_never_ran(self):
+        self.ctest(("day05_test", ["day05"], "run", ["wrong", "silent", "silent"]))
+        out, _ = self.run_days("test", "5", code=0)
+        self.assertIn("naive        ss  says not why\nmust be rejected: zeros ok\n", out)
 
     def test_failure(self):
         self.ctest(("day05_test", ["day05"], "fail", ["good", "bad"]), code=8)
         out, _ = self.run_days("test", "5", code=1)
-        self.assertIn("day05 naive   .F\n", out)
+        self.assertIn("naive        .F\n", out)
         self.assertIn("33 x 33: out[0,32] is nan, expected 0.01823", out)
-        self.assertIn("Next: build/cpu/bin/day05_test --gtest_filter='day05.naive/bad'", out)
+        self.assertIn("Next: build/cpu/bin/day05_test --gtest_filter='day05_matmul.naive/fp32_2x33'", out)
         self.assertIn("1 passed, 1 failed, 0 skipped on this CPU (cpu)", out)
 
     def test_no_case_failed_but_the_program_did(self):
@@ -107,7 +127,7 @@ exit {code}""")
         self.ctest(("day05_test", ["day05"], "run", ["good"]), ("day05_sectors", ["day05", "program"], "run", None),
                    ("test_cli", ["python"], "run", None))
         out, _ = self.run_days("test", code=0)
-        self.assertIn("day05_sectors                      ok", out)
+        self.assertIn("day05_sectors                    ok", out)
         self.assertIn("3 passed, 0 failed, 0 skipped on this CPU (cpu)", out)
         self.assertIn("--target day05_test day05_sectors\n", self.log.read_text())
 

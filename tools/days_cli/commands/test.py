@@ -26,6 +26,8 @@ In the lines . is a test that passed, s one skipped, F one that failed.
 Needs CMake, Ninja, GoogleTest and Google Benchmark; gets what is missing where
 it may. Test programs: build/PRESET/bin/*_test, logs: build/PRESET/Testing."""
 
+_REJECT = "must_reject/"
+_NAME = 13  # columns for a variant's name
 _SHOWN = 5  # failed cases of a program
 _LINES_SHOWN = 25  # of what each says
 _MARKS = {"passed": ".", "failed": "F", "skipped": "s"}
@@ -146,16 +148,21 @@ def _read(results):
             report = {"testsuites": []}
         for group in report["testsuites"]:
             for case in group["testsuite"]:
-                program.cases.append(_case(group["name"], case))
+                program.cases.append(_case(group["name"], case, program.output))
         programs.append(program)
     return programs
 
 
-def _case(suite, case):
+def _case(suite, case, output):
     failures = [failure["failure"] for failure in case.get("failures", [])]
-    skips = [skip["message"] for skip in case.get("skipped", [])]
     outcome = "failed" if failures else "skipped" if case.get("result") == "SKIPPED" else "passed"
-    return Case(suite, case["name"], outcome, "\n".join(failures or skips))
+    message = "\n".join(failures)
+    if outcome == "skipped":
+        # GoogleTest's JSON has the reason from 1.13 on; its text has it always.
+        title = re.escape(f"{suite}.{case['name']}")
+        said = re.search(rf"^\[ RUN      \] {title}$(.*?)^\[  SKIPPED \] {title}", output, re.DOTALL | re.MULTILINE)
+        message = "\n".join(skip["message"] for skip in case.get("skipped", [])) or (said.group(1) if said else "")
+    return Case(suite, case["name"], outcome, message)
 
 
 def _report(programs, where, preset):
@@ -174,46 +181,107 @@ def _report(programs, where, preset):
 
 
 def _show_program(program, where):
-    day = next((day for day in catalog.here() if program.name == f"day{day.number:02d}_test"), None)
     if not program.cases:
         verdict = "FAIL" if program.failed else "skip" if program.skipped else "ok"
-        console.say(f"{program.name:<34} {console.status(verdict)}")
+        console.say(f"{program.name:<32} {console.status(verdict)}")
         return
-    title = f"Day {day.label}" if day else program.name
-    console.say(console.paint(f"{title} on {where}", "bold"))
-    for name, cases in _lines(program.cases).items():
-        _show_line(name, cases)
-    console.say("  " + ", ".join(f"{program.count(outcome)} {outcome}" for outcome in _MARKS))
+    day = next((day for day in catalog.here() if program.name == f"day{day.number:02d}_test"), None)
+    if not day:
+        console.say(console.paint(f"{program.name} on {where}", "bold"))
+        _show_line("", program.cases)
+    else:
+        ladders, others = _ladders(program.cases)
+        title = f"Day {day.label} on {where}"
+        if len(ladders) == 1:
+            title += ": " + _extent(*ladders.values())
+        console.say(console.paint(title, "bold"))
+        for name, cases in ladders.items():
+            if len(ladders) > 1:
+                console.say(f"{name}: {_extent(cases)}")
+            _show_ladder(cases)
+        for suite, cases in others.items():
+            _show_line(suite, cases)
+    console.say(", ".join(f"{program.count(outcome)} {outcome}" for outcome in _MARKS))
 
 
-def _lines(cases):
-    """The cases that share a line: those whose names are the same up to the last slash, else the whole suite."""
-    result = {}
+def _ladders(cases):
+    """({ladder: its cases}, {suite: the other cases}): a ladder's tests are named variant/type_shape (common/testing.h)."""
+    ladders, others = {}, {}
     for case in cases:
-        head = case.name.rpartition("/")[0]
-        result.setdefault(f"{case.suite} {head}".strip(), []).append(case)
-    return result
+        ladder = re.fullmatch(r"day\d\d_(\w+)", case.suite)
+        if ladder and "/" in case.name:
+            ladders.setdefault(ladder.group(1), []).append(case)
+        else:
+            others.setdefault(case.suite, []).append(case)
+    return ladders, others
+
+
+def _parts(case):
+    """(variant, element type, shape) of a ladder's test."""
+    variant, _, rest = case.name.partition("/")
+    kind, _, shape = rest.partition("_")
+    return variant, kind, shape
+
+
+def _extent(cases):
+    """5 rungs x 23 shapes x 3 types"""
+    parts = [_parts(case) for case in cases if not case.name.startswith(_REJECT)]
+    variants = {variant for variant, _, _ in parts} - {"CPU_parallel"}
+    shapes = {shape for _, _, shape in parts if re.fullmatch(r"\d+(x\d+)*", shape)}
+    kinds = {kind for _, kind, _ in parts}
+    counts = [(len(variants), "rung"), (len(shapes), "shape")] + ([(len(kinds), "type")] if len(kinds) > 1 else [])
+    return " x ".join(f"{count} {word}{'s' if count != 1 else ''}" for count, word in counts)
+
+
+def _show_ladder(cases):
+    """A line a variant and element type, then the wrong kernels."""
+    kinds = {_parts(case)[1] for case in cases if not case.name.startswith(_REJECT)}
+    lines, rejected = {}, []
+    for case in cases:
+        variant, kind, _ = _parts(case)
+        if case.name.startswith(_REJECT):
+            word = console.paint("ok", "green") if case.outcome == "passed" else console.paint("FAIL", "red")
+            rejected.append((case.name[len(_REJECT):], word))
+        else:
+            lines.setdefault(variant + (f" {kind}" if len(kinds) > 1 else ""), []).append(case)
+    for name, group in lines.items():
+        _show_line(name, group)
+    line = "must be rejected:"
+    length = len(line)
+    for i, (name, word) in enumerate(rejected):
+        comma = "," if i + 1 < len(rejected) else ""
+        needed = len(name) + (3 if "ok" in word else 5) + len(comma) + 1
+        if length + needed > console.WIDTH:
+            console.say(line)
+            line, length = " ", 1
+        line += f" {name} {word}{comma}"
+        length += needed
+    if rejected:
+        console.say(line)
 
 
 def _show_line(name, cases):
     """The line's name, then a mark a case; then why cases were skipped, each reason once."""
     marks = "".join(_MARKS[case.outcome] for case in cases)
-    indent = min(max(len(name) + 2, 14), 40)
-    room = console.WIDTH - indent
-    rows = [marks[i:i + room] for i in range(0, len(marks), room)]
-    if len(name) >= indent:
-        console.say(name)
-        name = ""
-    console.say(f"{name:<{indent}}{_paint_marks(rows[0])}")
-    for row in rows[1:]:
-        console.say(" " * indent + _paint_marks(row))
     reasons = {}
     for case in cases:
         if case.outcome == "skipped":
-            reason = case.message.strip().splitlines()[-1] if case.message.strip() else "says not why"
+            reason = case.message.strip().splitlines()[-1].strip() if case.message.strip() else "says not why"
             reasons[reason] = reasons.get(reason, 0) + 1
+    if set(marks) == {"s"} and len(reasons) == 1:  # nothing of it ran, for one reason
+        text = f"{'s' * len(marks)}  {next(iter(reasons))}" if len(marks) < 9 else f"s x {len(marks)}  {next(iter(reasons))}"
+        lines = console.wrap(f"{name:<{_NAME}}{text}", " " * _NAME, "")
+        console.say("\n".join(re.sub(r"(?<= )s+(?=  | x )", lambda match: console.paint(match.group(), "yellow"), line, 1)
+                              for line in lines))
+        return
+    if len(name) >= _NAME:
+        console.say(name)
+        name = ""
+    room = console.WIDTH - _NAME if name or len(cases) < console.WIDTH else console.WIDTH
+    for i in range(0, len(marks), room):
+        console.say(f"{name if i == 0 else '':<{_NAME if room < console.WIDTH else 0}}{_paint_marks(marks[i:i + room])}")
     for reason, count in reasons.items():
-        for line in console.wrap(f"{count} skipped: {reason}", " " * indent):
+        for line in console.wrap(f"{count} skipped: {reason}", " " * _NAME):
             console.say(line)
 
 
