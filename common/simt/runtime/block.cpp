@@ -24,8 +24,7 @@ bool arrive(Worker& w, Thread* thread, Block& block, Site site) {
             block.arrived == 1 ? "s" : "");
   }
   ++block.arrived;
-  const unsigned expected = options().lenient ? block.live : block.size;
-  if (block.arrived == expected && block.started == block.size) {
+  if (block.arrived == block.expected) {
     release_barrier(w, block);
     return true;
   }
@@ -104,7 +103,7 @@ void sync_cluster(Site site) {
   Thread* thread = calling_thread();
   Worker& w = *worker;
   unsigned expected = 0;
-  for (const Block* block : w.resident) expected += options().lenient ? block->live : block->size;
+  for (const Block* block : w.resident) expected += block->expected;
   if (++w.cluster_arrived < expected) {
     thread->state = State::cluster;
     thread->site = site;

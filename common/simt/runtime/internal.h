@@ -58,8 +58,9 @@ struct Block {
   std::uint64_t linear = 0;  // in the grid
   unsigned size = 0;         // threads
   unsigned started = 0, live = 0;
-  unsigned arrived = 0;                        // at the barrier
-  Site barrier_site;                           // of the first that arrived
+  unsigned expected = 0;  // at a barrier: all threads, or with SIMT_LENIENT those that have not returned
+  unsigned arrived = 0;   // at the barrier
+  Site barrier_site;      // of the first that arrived
   unsigned voted_true = 0, votes = 0;          // of the barrier that fills
   unsigned result_true = 0, result_votes = 0;  // of the last one that completed
   char* shared = nullptr;                      // arena

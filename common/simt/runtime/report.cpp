@@ -168,20 +168,3 @@ void ptx(const char* text, std::initializer_list<PtxOperand>, std::initializer_l
 }
 
 }  // namespace simt
-
-// assert() in a kernel. In host code it does what the C library's does.
-#if defined(__GLIBC__)
-extern "C" void __assert_fail(const char* expression, const char* file, unsigned line,
-                              const char* function) noexcept {
-  if (simt::in_kernel()) simt::fail_assert(expression, file, static_cast<int>(line));
-  std::fprintf(stderr, "%s:%u: %s: Assertion `%s' failed.\n", file, line, function, expression);
-  std::abort();
-}
-#elif defined(__APPLE__)
-extern "C" void __assert_rtn(const char* function, const char* file, int line, const char* expression) {
-  if (simt::in_kernel()) simt::fail_assert(expression, file, line);
-  std::fprintf(stderr, "Assertion failed: (%s), function %s, file %s, line %d.\n", expression, function, file,
-               line);
-  std::abort();
-}
-#endif

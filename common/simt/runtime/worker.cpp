@@ -85,7 +85,7 @@ void finish(Worker& w, Thread* thread) {
   if (warp.waiting) lane_returned(w, warp);
   if (--block.live == 0) {
     --w.live_blocks;
-  } else if (options().lenient && block.arrived == block.live) {
+  } else if (options().lenient && --block.expected == block.arrived) {
     current = nullptr;  // so that the barrier wakes every thread
     release_barrier(w, block);
   }
@@ -99,6 +99,7 @@ void run_threads() {
   for (Thread* thread = w.first_thread; thread; thread = next_unstarted(w)) {
     thread->state = State::running;
     thread->stack = stack->base;
+    ticks_left = kTicksBeforeYield;
     make_current(w, thread);
     launch.kernel->call(launch.closure);
     finish(w, thread);
@@ -206,7 +207,7 @@ void set_up_block(Worker& w, Block& block, std::uint64_t linear, uint3 index) {
   }
   for (Warp& warp : block.warps) warp.returned = warp.waiting = 0;
   block.started = block.arrived = block.voted_true = block.votes = 0;
-  block.live = size;
+  block.live = block.expected = size;
   attach_shared(block, launch.dynamic_shared);
 }
 
