@@ -1,26 +1,28 @@
 // SPDX-License-Identifier: MIT
 //
 // CUDA's vector types: char1 ... double4, dim3. On a GPU a float4 is loaded and stored by one 16-byte
-// instruction, and both the access tracer and programs that pack a flag and its value into one int2 rely on
-// that. A plain struct would be split into members by the optimiser, so every type of 2, 4, 8 or 16 bytes is
-// a union with one integer or SIMD vector of its own size, `simt_whole`.
+// instruction, and the access tracer relies on that. A plain struct would be split into members by the
+// optimiser, so every type of 2, 4, 8 or 16 bytes is a union with one integer or SIMD vector of its own size,
+// `simt_whole`.
 //
 // - g++: a volatile member in the union is enough. The type stays a trivially copyable aggregate, and the
-// optimiser no
-//   longer takes its copies apart.
-// - clang: only a copy through simt_whole stays whole, so there the copy functions are user-provided and the
-// types are
-//   not trivially copyable (std::bit_cast refuses them, a union that holds one cannot be copied).
+// optimiser
+//   no longer takes its copies apart.
+// - clang: only a copy through simt_whole stays whole. Checked builds, which trace, have user-provided copy
+//   functions for that; there the types are not trivially copyable (std::bit_cast refuses them, a union that
+//   holds one cannot be copied). Other builds leave the copies to the compiler.
 //
-// In both cases x, y, z, w are ordinary lvalues and make_float4() and the copies work in constant
-// expressions.
+// Always x, y, z, w are ordinary lvalues, and make_float4() and the copies work in constant expressions.
 #ifndef __VECTOR_TYPES_H__
 #define __VECTOR_TYPES_H__
 
 #include "host_defines.h"
 
 #ifdef __clang__
+#if __has_feature(thread_sanitizer)
+#define SIMT_COPY_WHOLE
 #include <initializer_list>
+#endif
 #endif
 
 typedef unsigned short simt_whole2 __attribute__((may_alias));
@@ -30,12 +32,23 @@ typedef unsigned long long simt_whole16 __attribute__((vector_size(16), may_alia
 // A GPU (before sm_100) moves 32 bytes with two instructions.
 typedef simt_whole16 simt_whole32[2];
 
-#ifdef __clang__
+#ifdef SIMT_COPY_WHOLE
+// A new object is mostly a local: its load is the one that must stay whole. An assignment mostly goes to
+// memory: there it is the store. Volatile, because clang splits even such an access where only the elements
+// are used.
 template <class Whole>
-inline void simt_copy_whole(Whole& to, const Whole& from) {
+inline void simt_load_whole(Whole& to, const volatile Whole& from) {
   to = from;
 }
-inline void simt_copy_whole(simt_whole32& to, const simt_whole32& from) {
+inline void simt_load_whole(simt_whole32& to, const volatile simt_whole32& from) {
+  to[0] = from[0];
+  to[1] = from[1];
+}
+template <class Whole>
+inline void simt_store_whole(volatile Whole& to, const Whole& from) {
+  to = from;
+}
+inline void simt_store_whole(volatile simt_whole32& to, const simt_whole32& from) {
   to[0] = from[0];
   to[1] = from[1];
 }
@@ -47,13 +60,13 @@ inline void simt_copy_whole(simt_whole32& to, const simt_whole32& from) {
       : x(list.size() > 0 ? list.begin()[0] : static_cast<T>(0)),                          \
         y(list.size() > 1 ? list.begin()[1] : static_cast<T>(0)) {}                        \
   constexpr name(const name& other) : x(other.x), y(other.y) {                             \
-    if (!__builtin_is_constant_evaluated()) simt_copy_whole(simt_whole, other.simt_whole); \
+    if (!__builtin_is_constant_evaluated()) simt_load_whole(simt_whole, other.simt_whole); \
   }                                                                                        \
   constexpr name& operator=(const name& other) {                                           \
     if (__builtin_is_constant_evaluated()) {                                               \
       x = other.x, y = other.y;                                                            \
     } else {                                                                               \
-      simt_copy_whole(simt_whole, other.simt_whole);                                       \
+      simt_store_whole(simt_whole, other.simt_whole);                                      \
     }                                                                                      \
     return *this;                                                                          \
   }
@@ -66,18 +79,22 @@ inline void simt_copy_whole(simt_whole32& to, const simt_whole32& from) {
         z(list.size() > 2 ? list.begin()[2] : static_cast<T>(0)),                          \
         w(list.size() > 3 ? list.begin()[3] : static_cast<T>(0)) {}                        \
   constexpr name(const name& other) : x(other.x), y(other.y), z(other.z), w(other.w) {     \
-    if (!__builtin_is_constant_evaluated()) simt_copy_whole(simt_whole, other.simt_whole); \
+    if (!__builtin_is_constant_evaluated()) simt_load_whole(simt_whole, other.simt_whole); \
   }                                                                                        \
   constexpr name& operator=(const name& other) {                                           \
     if (__builtin_is_constant_evaluated()) {                                               \
       x = other.x, y = other.y, z = other.z, w = other.w;                                  \
     } else {                                                                               \
-      simt_copy_whole(simt_whole, other.simt_whole);                                       \
+      simt_store_whole(simt_whole, other.simt_whole);                                      \
     }                                                                                      \
     return *this;                                                                          \
   }
 #else
+#ifdef __clang__
+#define SIMT_WHOLE(whole) whole simt_whole
+#else
 #define SIMT_WHOLE(whole) volatile whole simt_whole
+#endif
 #define SIMT_COPIES_2(name, T)
 #define SIMT_COPIES_4(name, T)
 #endif
@@ -171,6 +188,7 @@ SIMT_VECTOR_4_WIDE(double4, double)
 #undef SIMT_COPIES_4
 #undef SIMT_COPIES_2
 #undef SIMT_WHOLE
+#undef SIMT_COPY_WHOLE
 
 // Extents of grids and blocks; what is not given is 1.
 struct dim3 {

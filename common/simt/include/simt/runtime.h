@@ -76,16 +76,22 @@ void push_config(dim3 grid, dim3 block, std::size_t dynamic_shared, cudaStream_t
 // Runs or, in a query by kernel_of(), only names the kernel. Errors of the configuration go to set_error().
 void launch_kernel(Kernel& kernel, const void* closure);
 
+// What a kernel's __launch_bounds__ and __cluster_dims__ said.
+struct KernelBounds {
+  int max_threads = 1024;
+  dim3 cluster = {0, 0, 0};
+};
+
 // The body of every translated kernel: void k(P p) { ::simt::launch("k", [=]() mutable { ... }); }
 // Each CUDA thread runs its own copy of the closure: it may change its parameters.
 template <class Body>
-void launch(const char* name, const Body& body) {
+void launch(const char* name, const Body& body, const KernelBounds& bounds = {}) {
   static Kernel kernel{name,
                        [](const void* closure) {
                          Body own(*static_cast<const Body*>(closure));
                          own();
                        },
-                       sizeof(Body)};
+                       sizeof(Body), 48 * 1024, bounds.max_threads, bounds.cluster};
   launch_kernel(kernel, &body);
 }
 

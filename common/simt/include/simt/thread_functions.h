@@ -99,10 +99,12 @@ inline auto __shfl_xor_sync(unsigned int mask, T value, int lane_mask, int width
 
 // ---- reductions over the lanes of a mask ----
 
-#define SIMT_REDUCE(T, name, expression)                              \
-  inline T name(unsigned int mask, T value, SIMT_SITE) {              \
-    return simt::reduce(                                              \
-        mask, value, [](T a, T b) -> T { return expression; }, site); \
+#define SIMT_REDUCE(T, name, expression)                  \
+  inline T name(unsigned int mask, T value, SIMT_SITE) {  \
+    struct Fold {                                         \
+      T operator()(T a, T b) const { return expression; } \
+    };                                                    \
+    return simt::reduce(mask, value, Fold(), site);       \
   }
 SIMT_REDUCE(unsigned int, __reduce_add_sync, a + b)
 SIMT_REDUCE(int, __reduce_add_sync,
