@@ -186,7 +186,8 @@ __attribute__((weak)) int main(int argc, char** argv) {
     benchmark::AddCustomContext("max_clock_mhz", std::to_string(device.clock_khz / 1000));
   } catch (const days::CudaError& error) {
     const std::string machine = days::machine_error(error.code());
-    std::fprintf(stderr, "error: %s\n", machine.empty() ? error.what() : machine.c_str());
+    std::fprintf(stderr, "error: %s\n%s", machine.empty() ? error.what() : machine.c_str(),
+                 machine.empty() ? "" : "  ./days doctor\n");
     return 3;
   }
   benchmark::RunSpecifiedBenchmarks();

@@ -63,15 +63,14 @@ struct Report {
   // One line a finding: "[0,32] is nan, expected 0.01823", ..., "6 of 99 wrong, worst error 0.5 at [0,33]".
   std::vector<std::string> lines() const {
     std::vector<std::string> text = notes;
-    char line[160];
     for (const Mismatch& m : first) {
-      std::snprintf(line, sizeof line, "%s is %.9g, expected %.9g", place(m.index).c_str(), m.got, m.want);
-      text.push_back(line);
+      text.push_back(place(m.index) + " is " + number(m.got) + ", expected " + number(m.want));
     }
     if (wrong > 0) {
-      std::snprintf(line, sizeof line, "%zu of %zu wrong, worst error %.3g at %s", wrong, compared, worst,
-                    place(worst_at).c_str());
-      text.push_back(line);
+      char error[32];
+      std::snprintf(error, sizeof error, "%.3g", worst);
+      text.push_back(std::to_string(wrong) + " of " + std::to_string(compared) + " wrong, worst error " +
+                     (std::isnan(worst) ? "nan" : error) + " at " + place(worst_at));
     }
     return text;
   }
@@ -94,6 +93,14 @@ struct Report {
       if (first.size() < kShown) first.push_back(m);
     }
     notes.insert(notes.end(), other.notes.begin(), other.notes.end());
+  }
+
+  // Nine digits tell all floats apart. (The C library prints a NaN's sign, which means nothing.)
+  static std::string number(double value) {
+    if (std::isnan(value)) return "nan";
+    char text[32];
+    std::snprintf(text, sizeof text, "%.9g", value);
+    return text;
   }
 
   // NaN is worse than any number.

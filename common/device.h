@@ -69,24 +69,24 @@ inline constexpr Requirement sm_90{"sm_90", [](const Device& d) { return d.major
 // Code for 90a runs on 9.0 alone: neither older nor newer devices have its instructions.
 inline constexpr Requirement sm_90a{"sm_90", [](const Device& d) { return d.major == 9 && d.minor == 0; }};
 
-// For errors that say the machine, not the program, is at fault: one line that says so, and the command that
-// helps. Empty for every other error.
+// For errors that say the machine, not the program, is at fault: what is wrong, in a line. (`./days doctor`
+// tells the remedy.) Empty for every other error.
 inline std::string machine_error(cudaError_t code) {
   switch (code) {
     case cudaErrorNoDevice:
-      return "no NVIDIA GPU is visible here.  ./days doctor  says more";
+      return "no NVIDIA GPU is visible here";
     case cudaErrorInsufficientDriver: {
       int driver = 0, runtime = 0;
       static_cast<void>(cudaDriverGetVersion(&driver));
       static_cast<void>(cudaRuntimeGetVersion(&runtime));
-      if (driver == 0) return "no NVIDIA driver is installed.  ./days doctor  says more";
+      if (driver == 0) return "no NVIDIA driver is installed";
       return "the driver knows CUDA " + cuda_version(driver) + ", older than this program's " +
-             cuda_version(runtime) + ".  ./days doctor";
+             cuda_version(runtime);
     }
     case cudaErrorNoKernelImageForDevice:
-      return "this program holds no code for this GPU.  ./days doctor  says how to build";
+      return "this program holds no code for this GPU";
     case cudaErrorUnsupportedPtxVersion:
-      return "the driver is too old for this program's PTX.  ./days doctor  says how to build";
+      return "the driver is too old for this program's PTX";
     default:
       return "";
   }

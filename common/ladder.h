@@ -54,9 +54,10 @@
 // Makes a library's launcher a contestant of the ladder of that name, which lists it with .baseline(name). At
 // namespace scope in a file of its own, baselines/*.cu. Further arguments are the element types; without them
 // every type of types.h that the launcher accepts.
-#define REGISTER_BASELINE(problem, ladder_name, name, ...)                 \
-  [[maybe_unused]] static const bool DAYS_JOIN(days_baseline_, __LINE__) = \
-      ::days::detail::register_baseline<problem>(ladder_name, name, __VA_ARGS__)
+#define REGISTER_BASELINE(problem, ladder_name, name, launcher, ...)          \
+  [[maybe_unused]] static const bool DAYS_JOIN(days_baseline_, __LINE__) =    \
+      ::days::detail::register_baseline<problem>(ladder_name, name, launcher, \
+                                                 ::days::Type<std::tuple<__VA_ARGS__>>{})
 #define DAYS_JOIN(a, b) DAYS_JOIN_NOW(a, b)
 #define DAYS_JOIN_NOW(a, b) a##b
 
@@ -114,14 +115,15 @@ void register_one(const char* ladder, const char* name, F launcher) {
     baselines()[{ladder, name, typeid(Problem<T>)}] = erase_launcher<Problem<T>>(launcher);
   }
 }
+// No types given: all that the launcher accepts.
 template <template <class> class Problem, class F, class... Ts>
-void register_each(const char* ladder, const char* name, F launcher, Type<std::tuple<Ts...>>) {
-  (register_one<Problem, Ts>(ladder, name, launcher), ...);
-}
-template <template <class> class Problem, class F>
-bool register_baseline(const char* ladder, const char* name, F launcher) {
-  register_each<Problem>(ladder, name, launcher, Type<AllTypes>{});
-  return true;
+bool register_baseline(const char* ladder, const char* name, F launcher, Type<std::tuple<Ts...>>) {
+  if constexpr (sizeof...(Ts) == 0) {
+    return register_baseline<Problem>(ladder, name, launcher, Type<AllTypes>{});
+  } else {
+    (register_one<Problem, Ts>(ladder, name, launcher), ...);
+    return true;
+  }
 }
 
 template <class P>

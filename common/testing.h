@@ -300,7 +300,8 @@ __attribute__((weak)) int main(int argc, char** argv) {
       static_cast<void>(days::current_device());
     } catch (const days::CudaError& error) {
       const std::string machine = days::machine_error(error.code());
-      std::fprintf(stderr, "error: %s\n", machine.empty() ? error.what() : machine.c_str());
+      std::fprintf(stderr, "error: %s\n%s", machine.empty() ? error.what() : machine.c_str(),
+                   machine.empty() ? "" : "  ./days doctor\n");
       return 3;
     }
   }

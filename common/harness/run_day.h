@@ -36,14 +36,17 @@
 namespace days {
 namespace detail {
 
-// Ends the program with this code and one line on stderr.
+// Ends the program with this code, one line on stderr, and below it what helps: flags or a command.
 class Exit : public std::runtime_error {
  public:
-  Exit(int code, const std::string& line) : std::runtime_error(line), code_(code) {}
+  Exit(int code, const std::string& line, std::string next = "")
+      : std::runtime_error(line), code_(code), next_(std::move(next)) {}
   int code() const { return code_; }
+  const std::string& next() const { return next_; }
 
  private:
   int code_;
+  std::string next_;
 };
 inline constexpr int kWrong = 1, kUsage = 2, kMachine = 3;
 
@@ -100,8 +103,7 @@ inline Options parse_options(int argc, char** argv) {
     if (flag == "-h") flag = "--help";
     if (std::find(known.begin(), known.end(), flag) == known.end()) {
       const std::string near = nearest(flag, known);
-      throw Exit(kUsage, "unknown argument " + flag + (near.empty() ? "" : ", nearest " + near) +
-                             "; --help lists all");
+      throw Exit(kUsage, "unknown argument " + flag + (near.empty() ? "" : ". Nearest: " + near), "--help");
     }
     if (flag == "--list" || flag == "--help") {
       if (joined) throw Exit(kUsage, flag + " takes no value");
@@ -279,8 +281,8 @@ class DayRun {
     for (const std::string& name : options_.variants) {
       if (std::find(names.begin(), names.end(), name) != names.end()) continue;
       const std::string near = nearest(name, names);
-      throw Exit(kUsage, "no variant \"" + name + "\"." +
-                             (near.empty() ? "" : " Nearest: --variant " + near + ".") + " --list shows all");
+      throw Exit(kUsage, "no variant \"" + name + "\"." + (near.empty() ? "" : " Nearest: " + near),
+                 near.empty() ? "--list" : "--variant " + near);
     }
     for (const std::string& name : options_.types) {
       if (name == "all" || std::find(types.begin(), types.end(), name) != types.end()) continue;
@@ -348,9 +350,10 @@ class DayRun {
     const double bytes = available();
     if (options_.size) {
       if (fits(ladder, type, *options_.size, bytes)) return *options_.size;
-      throw Exit(kMachine, options_.size_text + " is too large for " + ladder.name + " on " + device_.name +
-                               "; the largest like it: --size " +
-                               shrink(ladder, type, *options_.size, bytes).text("x"));
+      throw Exit(kMachine,
+                 options_.size_text + " is too large for " + ladder.name + " on " + device_.name +
+                     "; the largest like it:",
+                 "--size " + shrink(ladder, type, *options_.size, bytes).text("x"));
     }
     const std::vector<Shape>& shapes = device_.simt ? ladder.show_shapes : ladder.bench_shapes;
     require(!shapes.empty(), ladder.name, device_.simt ? " has no .show shape" : " has no .bench shape");
@@ -811,9 +814,10 @@ class DayRun {
 int run_day(std::initializer_list<const LadderInfo*> ladders, int argc, char** argv) {
   using detail::kMachine;
   using detail::kUsage;
-  const auto fail = [](int code, const std::string& line) {
+  const auto fail = [](int code, const std::string& line, const std::string& next = "") {
     std::fflush(stdout);
     std::fprintf(stderr, "%s\n", detail::wrap("error: " + line, "  ").c_str());
+    if (!next.empty()) std::fprintf(stderr, "  %s\n", next.c_str());
     return code;
   };
   try {
@@ -828,12 +832,12 @@ int run_day(std::initializer_list<const LadderInfo*> ladders, int argc, char** a
     }
     return detail::DayRun(options, ladders).run();
   } catch (const detail::Exit& exit) {
-    return fail(exit.code(), exit.what());
+    return fail(exit.code(), exit.what(), exit.next());
   } catch (const TooLarge& error) {
     return fail(kMachine, std::string("too large: ") + error.what());
   } catch (const CudaError& error) {
     const std::string machine = machine_error(error.code());
-    if (!machine.empty()) return fail(kMachine, machine);
+    if (!machine.empty()) return fail(kMachine, machine, "./days doctor");
     if (error.code() == cudaErrorMemoryAllocation)
       return fail(kMachine, "this device's memory is full; try a smaller --size");
     return fail(detail::kWrong, error.what());

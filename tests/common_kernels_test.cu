@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: MIT
+//
+// Tests of what common/ has for kernels, and of the harness's own kernels; and the kernels that
+// common_ladder_test.cpp runs.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <stdexcept>
+#include <vector>
+
+#include "common/buffer.h"
+#include "common/check.h"
+#include "common/harness.h"
+#include "common/ptx.h"
+#include "common/random.h"
+#include "common/reduce.cuh"
+#include "common/types.h"
+#include "common/util.h"
+#include "common/vector.cuh"
+#include "tests/common_ladder_test.h"
+
+namespace {
+
+using days::DeviceBuffer;
+
+// ---- Random numbers: host and device agree bit for bit, for every type, distribution and a count of no
+// round size.
+
+template <class T>
+void expect_same(days::Distribution distribution, double a, double b) {
+  constexpr size_t kCount = 100003;
+  const DeviceBuffer<T> buffer(kCount);
+  days::fill_on_device(buffer.data(), kCount, distribution, 11, a, b, nullptr);
+  const std::vector<T> device = buffer.download();
+  for (size_t i = 0; i < kCount; ++i) {
+    const T host = days::random_value<T>(distribution, 11, i, a, b);
+    ASSERT_EQ(std::memcmp(&host, &device[i], sizeof(T)), 0)
+        << days::TypeInfo<T>::kName << " element " << i << ": " << days::to_double(device[i])
+        << " on the device, " << days::to_double(host) << " on the host";
+  }
+  EXPECT_EQ(buffer.damage(), "");
+}
+
+template <class T>
+void expect_same_everywhere() {
+  using days::Distribution;
+  expect_same<T>(Distribution::kNormal, 1, 0);
+  expect_same<T>(Distribution::kNormal, 1e-20, 0);
+  expect_same<T>(Distribution::kNormal, 12.34567, 0);
+  expect_same<T>(Distribution::kUniform, 0, 0);
+  expect_same<T>(Distribution::kUniform, -3, 100);
+  expect_same<T>(Distribution::kConstant, 42, 0);
+}
+
+TEST(FillOnDevice, MatchesTheHost) {
+  expect_same_everywhere<float>();
+  expect_same_everywhere<double>();
+  expect_same_everywhere<days::half>();
+  expect_same_everywhere<days::bf16>();
+  expect_same_everywhere<int8_t>();
+  expect_same_everywhere<uint8_t>();
+  expect_same_everywhere<int32_t>();
+  expect_same_everywhere<uint64_t>();
+}
+
+// ---- Buffers
+
+TEST(Buffer, IsPoisonedAndCopies) {
+  DeviceBuffer<float> buffer(5);
+  for (const float x : buffer.download()) EXPECT_TRUE(std::isnan(x));
+  buffer.upload({1, 2, 3, 4, 5});
+  EXPECT_EQ(buffer.download(), (std::vector<float>{1, 2, 3, 4, 5}));
+  EXPECT_THROW(buffer.upload({1, 2}), std::invalid_argument);
+  buffer.poison();
+  EXPECT_TRUE(std::isnan(buffer.download()[4]));
+  EXPECT_EQ(buffer.damage(), "");
+  const DeviceBuffer<float> none(0);
+  EXPECT_TRUE(none.download().empty());
+}
+
+#ifndef __SIMT__
+// On the CPU backend the write itself is an error (tests/simt).
+__global__ void write_at(unsigned char* data, int64_t at) {
+  data[at] = 1;
+}
+
+TEST(Buffer, GuardsShowTheNearestDamage) {
+  for (const int64_t at : {int64_t{100}, int64_t{16483}, int64_t{-1}, int64_t{-16384}}) {
+    const days::DeviceMemory memory(100);
+    write_at<<<1, 1>>>(static_cast<unsigned char*>(memory.data()), at);
+    CUDA_CHECK_LAUNCH();
+    const std::string want = at < 0 ? "overwritten " + std::to_string(-at) + " bytes before its start"
+                                    : "overwritten " + std::to_string(at - 100) + " bytes after its end";
+    EXPECT_EQ(memory.damage(), want);
+  }
+  const days::DeviceMemory memory(100);
+  write_at<<<1, 1>>>(static_cast<unsigned char*>(memory.data()), 99);
+  CUDA_CHECK_LAUNCH();
+  EXPECT_EQ(memory.damage(), "");
+}
+#endif
+
+// ---- Reductions
+
+template <class Op>
+__global__ void reduce_kernel(const float* x, float* out, int n, Op op, float identity) {
+  const int i = static_cast<int>(threadIdx.x);
+  const float mine = i < n ? x[i] : identity;
+  out[i] = days::block_reduce(mine, op, identity);
+  out[blockDim.x + i] = days::block_reduce(-mine, op, op(identity, -identity) == identity ? identity : 0.0f);
+}
+
+TEST(Reduce, SumsInEveryThread) {
+  for (const int threads : {32, 64, 96, 1024}) {
+    for (const int n : {1, 31, threads - 1, threads}) {
+      std::vector<float> x(static_cast<size_t>(threads));
+      float sum = 0;
+      for (int i = 0; i < n; ++i) sum += x[static_cast<size_t>(i)] = static_cast<float>(i % 17 - 5);
+      const DeviceBuffer<float> in(x), out(2 * static_cast<size_t>(threads));
+      reduce_kernel<<<1, threads>>>(in.data(), out.data(), n, days::Sum{}, 0.0f);
+      CUDA_CHECK_LAUNCH();
+      const std::vector<float> got = out.download();
+      for (int i = 0; i < threads; ++i) {
+        ASSERT_EQ(got[static_cast<size_t>(i)], sum) << threads << " threads, n " << n << ", thread " << i;
+        ASSERT_EQ(got[static_cast<size_t>(threads + i)], -sum);  // a second call at once
+      }
+    }
+  }
+}
+
+__global__ void extremes_kernel(const float* x, float* out) {
+  const float mine = x[threadIdx.x];
+  const float most = days::warp_reduce(mine, days::Max{}), least = days::warp_reduce(mine, days::Min{});
+  out[threadIdx.x] = most;
+  out[32 + threadIdx.x] = least;
+}
+
+TEST(Reduce, MaxAndMinKeepNan) {
+  std::vector<float> x(32);
+  for (int i = 0; i < 32; ++i) x[static_cast<size_t>(i)] = static_cast<float>((i * 7) % 32 - 16);
+  for (const bool with_nan : {false, true}) {
+    if (with_nan) x[20] = NAN;
+    const DeviceBuffer<float> in(x), out(64);
+    extremes_kernel<<<1, 32>>>(in.data(), out.data());
+    CUDA_CHECK_LAUNCH();
+    const std::vector<float> got = out.download();
+    for (size_t i = 0; i < 32; ++i) {
+      EXPECT_TRUE(with_nan ? std::isnan(got[i]) && std::isnan(got[32 + i])
+                           : got[i] == 15 && got[32 + i] == -16)
+          << i;
+    }
+  }
+}
+
+// ---- Sixteen bytes at a time
+
+template <class T>
+__global__ void vector_kernel(const T* x, T* y, int how) {
+  constexpr int kPer = days::Vec<T>::kSize;
+  const int i = static_cast<int>(threadIdx.x) * kPer;
+  days::Vec<T> v = how == 0   ? days::load16(x + i)
+                   : how == 1 ? days::load16_streaming(x + i)
+                              : days::load16_readonly(x + i);
+  for (int lane = 0; lane < kPer / 2; ++lane) {  // reversed, so that the order of the lanes shows
+    const T other = v[lane];
+    v[lane] = v[kPer - 1 - lane];
+    v[kPer - 1 - lane] = other;
+  }
+  how == 1 ? days::store16_streaming(y + i, v) : days::store16(y + i, v);
+}
+
+template <class T>
+void expect_reversed_lanes() {
+  constexpr size_t kPer = 16 / sizeof(T), kCount = 64 * kPer;
+  static_assert(sizeof(days::Vec<T>) == 16 && alignof(days::Vec<T>) == 16);
+  std::vector<T> x(kCount);
+  for (size_t i = 0; i < kCount; ++i) x[i] = days::from_float<T>(static_cast<float>(i % 120));
+  for (const int how : {0, 1, 2}) {
+    const DeviceBuffer<T> in(x), out(kCount);
+    vector_kernel<<<1, 64>>>(in.data(), out.data(), how);
+    CUDA_CHECK_LAUNCH();
+    const std::vector<T> y = out.download();
+    for (size_t i = 0; i < kCount; ++i) {
+      ASSERT_EQ(days::to_float(y[i]), days::to_float(x[i / kPer * kPer + kPer - 1 - i % kPer]))
+          << "way " << how << ", " << i;
+    }
+    EXPECT_EQ(out.damage(), "");
+  }
+}
+
+TEST(Vector, MovesSixteenBytesInOrder) {
+  expect_reversed_lanes<float>();
+  expect_reversed_lanes<double>();
+  expect_reversed_lanes<days::half>();
+  expect_reversed_lanes<days::bf16>();
+  expect_reversed_lanes<int8_t>();
+}
+
+}  // namespace
+
+// ---- Launchers for common_ladder_test.cpp
+
+namespace common_test {
+namespace {
+
+// What a launch does beside, or instead of, the right thing.
+enum class Does {
+  kRight,
+  kNothing,
+  kMost,
+  kPastTheEnd,
+  kBeforeTheStart,
+  kWritesInput,
+  kDropsOddColumn,
+  kOffByAnUlp,
+  kReadsPastTheEnd,
+};
+
+template <class T>
+__global__ void scale_kernel(const T* x, T* y, float* total, int rows, int cols, Does does) {
+  const int n = rows * cols, i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (i >= n || does == Does::kNothing) return;
+  if (does == Does::kMost && i == n - 1) return;
+  if (does == Does::kDropsOddColumn && cols % 2 == 1 && i % cols == cols - 1) return;
+  float value = 2 * days::to_float(x[i]);
+  if (does == Does::kReadsPastTheEnd && i == n - 1) value += 0 * days::to_float(x[n]);
+  if (does == Does::kOffByAnUlp) value = value * (1 + 0x1p-23f);
+  y[i] = days::from_float<T>(value);
+  if (i == 0) *total += 1;
+  if (does == Does::kPastTheEnd && i == 0) y[n] = y[0];
+  if (does == Does::kBeforeTheStart && i == 0) y[-1] = y[0];
+  if (does == Does::kWritesInput && i == 0) const_cast<T*>(x)[n - 1] = days::from_float<T>(1.5f);
+}
+
+template <class T>
+void launch(const Scale<T>& p, cudaStream_t stream, Does does) {
+  scale_kernel<<<days::ceil_div(p.rows * p.cols, 128), 128, 0, stream>>>(p.x, p.y, p.total, p.rows, p.cols,
+                                                                         does);
+  CUDA_CHECK_LAUNCH();
+}
+
+__global__ void scratch_kernel(float* scratch, int n) {
+  for (int i = static_cast<int>(threadIdx.x); i < n; i += static_cast<int>(blockDim.x)) scratch[i] = 1;
+}
+
+}  // namespace
+
+template <class T>
+void scale_plain(const Scale<T>& p, cudaStream_t stream) {
+  launch(p, stream, Does::kRight);
+}
+template void scale_plain(const Scale<float>&, cudaStream_t);
+template void scale_plain(const Scale<days::half>&, cudaStream_t);
+
+void scale_even(const Problem& p, cudaStream_t stream) {
+  days::require(p.cols % 2 == 0, "even: cols must be even, not", p.cols);
+  launch(p, stream, Does::kRight);
+}
+
+void scale_scratch(const Problem& p, cudaStream_t stream) {
+  const size_t bytes = sizeof(float) * static_cast<size_t>(p.rows) * static_cast<size_t>(p.cols);
+  days::require(p.workspace.bytes >= bytes, "scratch: workspace too small:", p.workspace.bytes);
+  scratch_kernel<<<1, 64, 0, stream>>>(static_cast<float*>(p.workspace.data), p.rows * p.cols);
+  CUDA_CHECK_LAUNCH();
+  launch(p, stream, Does::kRight);
+}
+
+void writes_nothing(const Problem& p, cudaStream_t stream) {
+  launch(p, stream, Does::kNothing);
+}
+void writes_most(const Problem& p, cudaStream_t stream) {
+  launch(p, stream, Does::kMost);
+}
+void writes_past_the_end(const Problem& p, cudaStream_t stream) {
+  launch(p, stream, Does::kPastTheEnd);
+}
+void writes_before_the_start(const Problem& p, cudaStream_t stream) {
+  launch(p, stream, Does::kBeforeTheStart);
+}
+void writes_input(const Problem& p, cudaStream_t stream) {
+  launch(p, stream, Does::kWritesInput);
+}
+void refuses_all(const Problem& p, cudaStream_t) {
+  days::require(p.rows < 0, "refuses rows", p.rows);
+}
+void refuses_after_writing(const Problem& p, cudaStream_t stream) {
+  launch(p, stream, Does::kRight);
+  days::require(p.cols % 2 == 0, "cols must be even, not", p.cols);
+}
+void refuses_nothing(const Problem& p, cudaStream_t stream) {
+  launch(p, stream, Does::kDropsOddColumn);
+}
+void trusts_workspace(const Problem& p, cudaStream_t stream) {
+  launch(p, stream, Does::kRight);
+}
+void throws_runtime_error(const Problem&, cudaStream_t) {
+  throw std::runtime_error("of its own");
+}
+void too_many_threads(const Problem& p, cudaStream_t stream) {
+  scale_kernel<<<1, 4096, 0, stream>>>(p.x, p.y, p.total, p.rows, p.cols, Does::kRight);
+  CUDA_CHECK_LAUNCH();
+}
+void off_by_an_ulp(const Problem& p, cudaStream_t stream) {
+  launch(p, stream, Does::kOffByAnUlp);
+}
+void reads_past_the_end(const Problem& p, cudaStream_t stream) {
+  launch(p, stream, Does::kReadsPastTheEnd);
+}
+
+}  // namespace common_test

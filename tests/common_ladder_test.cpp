@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: MIT
+//
+// Tests of the harness: that a right variant passes every check, and that each way to be wrong is found and
+// named.
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "common/harness/text.h"
+#include "common/instance.h"
+#include "common/ladder.h"
+#include "common/limits.h"
+#include "common/run_day.h"
+#include "common/testing.h"
+#include "common/timing.h"
+#include "tests/common_ladder_test.h"
+
+namespace common_test {
+
+template <class T>
+void scale_reference(const Scale<T>& p) {
+  for (int i = 0; i < p.rows * p.cols; ++i) p.y[i] = days::from_double<T>(2 * days::to_double(p.x[i]));
+  *p.total += 1;
+}
+
+inline bool even(const auto& p) {
+  return p.cols % 2 == 0;
+}
+
+inline const auto scale =
+    days::ladder<Scale>("scale")
+        .extents({"rows", "cols"})
+        .types<float, days::half>()
+        .variant("plain", LAUNCHER(scale_plain))
+        .variant("even", LAUNCHER(scale_even))
+        .needs("cols % 2 == 0", [](const auto& p) { return even(p); })
+        .variant("scratch", LAUNCHER(scale_scratch))
+        .workspace([](const auto& p) {
+          return sizeof(float) * static_cast<size_t>(p.rows) * static_cast<size_t>(p.cols);
+        })
+        .variant("elsewhere", LAUNCHER(scale_plain))
+        .runs_on({"a device of no kind", [](const days::Device&) { return false; }})
+        .baseline("registered")
+        .baseline("absent")
+        .reference(LAUNCHER(scale_reference))
+        .parallel(LAUNCHER(scale_reference))
+        .shapes({{1, 1}, {1, 2}, {3, 33}, {128, 7}, {5, 1000}})
+        .bench({{64, 64}})
+        .show({{16, 16}})
+        .inputs([](auto& p, days::Shape s, days::Inputs& in) {
+          p.rows = s[0];
+          p.cols = s[1];
+          p.x = in.normal(s[0] * s[1]);
+          p.y = in.output(s[0], s[1]);
+          p.total = in.constant(1, 3.0);  // a pointer to non-const: in place
+        })
+        .hostile("misaligned",
+                 [](auto& p, days::Shape s, days::Inputs& in) {
+                   p.rows = s[0];
+                   p.cols = s[1];
+                   p.x = in.uniform(s[0] * s[1] + 1, -1, 1) + 1;
+                   p.y = in.output(s[0], s[1]);
+                   p.total = in.constant(1, -1.0);
+                 })
+        .traffic([](const auto& p) {
+          return days::reads(p.x, 1.0 * p.rows * p.cols) + days::writes(p.y, 1.0 * p.rows * p.cols);
+        })
+        .tolerance(days::exact)
+        .lesson("the harness works.");
+
+REGISTER_BASELINE(Scale, "scale", "registered", LAUNCHER(scale_plain), float, days::half);
+
+}  // namespace common_test
+
+TEST_LADDER(common_test, scale);
+MUST_REJECT(common_test, scale, writes_nothing);
+MUST_REJECT(common_test, scale, writes_most);
+MUST_REJECT(common_test, scale, writes_past_the_end);
+MUST_REJECT(common_test, scale, writes_before_the_start);
+MUST_REJECT(common_test, scale, writes_input);
+MUST_REJECT(common_test, scale, too_many_threads);
+MUST_REJECT(common_test, scale, off_by_an_ulp);
+MUST_REJECT(common_test, scale, reads_past_the_end);
+
+namespace common_test {
+namespace {
+
+using days::Instance;
+using days::Report;
+using days::Row;
+
+// A row of one launcher for the first type, as .variant makes it.
+Row row_of(void (*launcher)(const Problem&, cudaStream_t)) {
+  Row row;
+  row.name = "wrong";
+  row.launch.resize(2);
+  row.needs.resize(2);
+  row.workspace.resize(2);
+  row.launch[0] = days::detail::erase_launcher<Problem>(launcher);
+  return row;
+}
+
+Report run(void (*launcher)(const Problem&, cudaStream_t), const days::Shape& shape) {
+  Instance instance(scale, 0, shape);
+  const days::Stream stream;
+  return instance.run(row_of(launcher), stream);
+}
+
+TEST(Harness, SaysWhatIsUnwritten) {
+  const Report nothing = run(writes_nothing, {3, 33});
+  EXPECT_EQ(nothing.wrong, 100u);  // 99 elements, and the total, which is one short
+  EXPECT_NE(nothing.text().find("[0,0] is nan, expected "), std::string::npos) << nothing.text();
+  const Report most = run(writes_most, {3, 33});
+  EXPECT_EQ(most.wrong, 1u);
+  EXPECT_NE(most.text().find("[2,32] is nan, expected "), std::string::npos) << most.text();
+}
+
+TEST(Harness, SaysWhichInputChanged) {
+  const Report report = run(writes_input, {3, 33});
+  ASSERT_EQ(report.notes.size(), 1u) << report.text();
+  EXPECT_EQ(report.notes[0], "input buffer 1: element 98 was changed");
+}
+
+#ifndef __SIMT__
+TEST(Harness, SaysWhichGuardWasHit) {
+  EXPECT_EQ(run(writes_past_the_end, {3, 33}).text(), "output buffer 2: overwritten 0 bytes after its end");
+  EXPECT_NE(run(writes_before_the_start, {3, 33}).text().find("before its start"), std::string::npos);
+}
+#endif
+
+TEST(Harness, TakesNoRefusalOfASupportedShape) {
+  const Report report = run(refuses_all, {2, 2});
+  EXPECT_FALSE(report.ok());
+  EXPECT_NE(report.text().find("refused a shape that it has to take: refuses rows 2"), std::string::npos)
+      << report.text();
+}
+
+TEST(Harness, WantsRefusalsThatTouchNothing) {
+  Instance instance(scale, 0, {3, 33});
+  const days::Stream stream;
+  EXPECT_TRUE(instance.refuse(row_of(scale_even), stream).ok());
+  const Report late = instance.refuse(row_of(refuses_after_writing), stream);
+  EXPECT_NE(late.text().find("output buffer 2: element 0 was changed"), std::string::npos) << late.text();
+  EXPECT_NE(late.text().find("in-place buffer 3: element 0 was changed"), std::string::npos) << late.text();
+  EXPECT_NE(instance.refuse(row_of(refuses_nothing), stream).text().find("did not refuse"),
+            std::string::npos);
+  EXPECT_THROW(instance.refuse(row_of(throws_runtime_error), stream), std::runtime_error);
+}
+
+TEST(Harness, WantsAShortWorkspaceRefused) {
+  Instance instance(scale, 0, {3, 33});
+  const days::Stream stream;
+  Row row = scale.rows[2];
+  ASSERT_EQ(row.name, "scratch");
+  EXPECT_EQ(instance.workspace_bytes(row), 99 * sizeof(float));
+  EXPECT_TRUE(instance.refuse_short_workspace(row, stream).ok());
+  row.launch[0] = days::detail::erase_launcher<Problem>(trusts_workspace);
+  EXPECT_NE(instance.refuse_short_workspace(row, stream).text().find("workspace one byte short"),
+            std::string::npos);
+}
+
+// In-place buffers start each run from the same values, and a second run of the same instance is as good as
+// the first.
+TEST(Harness, ResetsWhatIsChangedInPlace) {
+  Instance instance(scale, 1, {128, 7});
+  const days::Stream stream;
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(instance.run(scale.rows[0], stream).ok());
+  EXPECT_TRUE(instance.run_parallel().ok());
+  EXPECT_GE(instance.reference_seconds(), 0);
+}
+
+TEST(Harness, CountsBytesAndRefusesWhatOverflows) {
+  EXPECT_EQ(Instance::device_bytes(scale, 0, {3, 5}), 2 * 60 + 4 + 6.0 * days::DeviceMemory::kGuardBytes);
+  EXPECT_THROW(Instance::device_bytes(scale, 0, {int64_t{1} << 40, int64_t{1} << 40}), days::TooLarge);
+  EXPECT_THROW(Instance::device_bytes(scale, 0, {int64_t{1} << 40, 1}), days::TooLarge);  // rows is an int
+}
+
+TEST(Harness, KnowsWhyARowIsAbsent) {
+  const days::Device& device = days::current_device();
+  EXPECT_EQ(scale.absent(scale.rows[0], 0, device), "");
+  EXPECT_EQ(scale.absent(scale.rows[1], 1, device), "no fp16");
+  EXPECT_EQ(scale.absent(scale.rows[3], 0, device), "needs a device of no kind, this is " + device.sm());
+  EXPECT_EQ(scale.absent(scale.rows[4], 1, device), "");
+  EXPECT_EQ(scale.absent(scale.rows[5], 0, device), "not built");
+}
+
+TEST(Harness, RefusesABadDescription) {
+  EXPECT_THROW(days::ladder<Scale>("x").extents({"n"}).types<float>().shapes({{1, 2}}),
+               std::invalid_argument);
+  EXPECT_THROW(days::ladder<Scale>("x").extents({"n"}).types<float>().shapes({{0}}), std::invalid_argument);
+  EXPECT_THROW(days::ladder<Scale>("x").types<float>().needs("n", [](const auto&) { return true; }),
+               std::invalid_argument);
+  EXPECT_THROW(days::ladder<Scale>("x").types<float>().baseline("b").variant("b", LAUNCHER(scale_plain)),
+               std::invalid_argument);
+}
+
+TEST(Limits, AreMeasuredOnAGpuAndNotClaimedElsewhere) {
+  for (const days::Mix mix : days::kMixes) {
+    const auto limit = days::bandwidth_limit(mix);
+    ASSERT_EQ(limit.has_value(), !days::current_device().simt);
+    if (limit) {
+      EXPECT_GT(limit->burst, 1e10) << days::mix_name(mix);
+    }
+  }
+  const auto rate = days::rate_limit(days::Rate::ffma);
+  ASSERT_EQ(rate.has_value(), !days::current_device().simt);
+  if (rate) {
+    EXPECT_GT(rate->burst, 1e11);
+  }
+}
+
+// ---- The day's executable
+
+struct Outcome {
+  int code;
+  std::string out, err;
+};
+Outcome run_program(std::vector<std::string> arguments, const days::LadderInfo& ladder = scale) {
+  arguments.insert(arguments.begin(), "common_test");
+  std::vector<char*> argv;
+  for (std::string& argument : arguments) argv.push_back(argument.data());
+  testing::internal::CaptureStdout();
+  testing::internal::CaptureStderr();
+  const int code = days::run_day({&ladder}, static_cast<int>(argv.size()), argv.data());
+  const std::string err = testing::internal::GetCapturedStderr();
+  // As one line, wherever it was broken.
+  std::string joined;
+  for (size_t i = 0; i < err.size(); ++i) {
+    const bool broken = err.compare(i, 3, "\n  ") == 0;
+    joined += broken ? ' ' : err[i];
+    i += broken ? 2 : 0;
+  }
+  return {code, testing::internal::GetCapturedStdout(), joined};
+}
+
+TEST(RunDay, RunsChecksAndCounts) {
+  const Outcome all = run_program({});
+  EXPECT_EQ(all.code, 0) << all.out << all.err;
+  EXPECT_NE(all.out.find("plain       ok"), std::string::npos) << all.out;
+  EXPECT_NE(all.out.find("elsewhere   skip    needs a device of no kind"), std::string::npos) << all.out;
+  EXPECT_NE(all.out.find("absent      miss"), std::string::npos) << all.out;
+  EXPECT_NE(all.out.find("Lesson: the harness works."), std::string::npos) << all.out;
+  EXPECT_EQ(all.out.find('\033'), std::string::npos);  // no escapes off a terminal
+  size_t start = 0;
+  for (size_t end; (end = all.out.find('\n', start)) != std::string::npos; start = end + 1) {
+    EXPECT_LE(days::detail::columns(all.out.substr(start, end - start)), 80u)
+        << all.out.substr(start, end - start);
+  }
+}
+
+TEST(RunDay, NamesWhatIsWrongInItsArguments) {
+  const auto expect = [](std::vector<std::string> arguments, int code, const std::string& text) {
+    const Outcome outcome = run_program(arguments);
+    EXPECT_EQ(outcome.code, code) << outcome.err;
+    EXPECT_NE(outcome.err.find(text), std::string::npos) << outcome.err;
+    EXPECT_EQ(outcome.err.rfind("error: ", 0), 0u) << outcome.err;
+    EXPECT_EQ(outcome.out, "");
+  };
+  expect({"--size", "0x3"}, 2, "at least 1");
+  expect({"--size", "3x-3"}, 2, "positive");
+  expect({"--size", "3xq"}, 2, "\"q\" is no number");
+  expect({"--size", "3x"}, 2, "\"\" is no number");
+  expect({"--size", "3"}, 2, "scale takes rowsxcols");
+  expect({"--size", "99999999999999999999x2"}, 3, "too large");
+  expect({"--size", "999999999999x2"}, 3, "largest like it: --size ");
+  expect({"--size", "2000000000x2000000000"}, 3, "largest like it: --size ");
+  expect({"--size", "3x33", "--variant", "even"}, 2, "cols % 2 == 0");
+  expect({"--variant", "plan"}, 2, "Nearest: plain --variant plain");
+  expect({"--type", "fp8"}, 2, "there is fp16 fp32");
+  expect({"--sise=3"}, 2, "Nearest: --size");
+  expect({"extra"}, 2, "unknown argument extra");
+  expect({"--variant"}, 2, "needs a value");
+  expect({"--color=pink"}, 2, "not pink");
+  expect({"--list=3"}, 2, "takes no value");
+}
+
+TEST(RunDay, FailsWhereNoKernelRan) {
+  const Outcome outcome = run_program({"--variant", "elsewhere"});
+  EXPECT_EQ(outcome.code, 3) << outcome.err;  // this machine cannot
+  EXPECT_NE(outcome.err.find("no kernel ran"), std::string::npos);
+  EXPECT_EQ(run_program({"--variant", "absent"}).code, 1);
+}
+
+TEST(RunDay, DoesNotTimeWhatIsWrong) {
+  const auto wrong = scale.variant("most", LAUNCHER(writes_most));
+  const Outcome outcome = run_program({"--variant", "most,plain", "--size", "4097x33"}, wrong);
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_NE(outcome.out.find("most        FAIL    not timed\n"), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("is nan, expected "), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("plain       ok"), std::string::npos) << outcome.out;
+}
+
+TEST(RunDay, SelectsTypesAndLists) {
+  const Outcome both = run_program({"--type", "all", "--size=5x6", "--variant", "plain,even"});
+  EXPECT_EQ(both.code, 0);
+  EXPECT_NE(both.out.find("5 x 6 fp32"), std::string::npos) << both.out;
+  EXPECT_NE(both.out.find("5 x 6 fp16"), std::string::npos) << both.out;
+  EXPECT_NE(both.out.find("even        skip    no fp16"), std::string::npos) << both.out;
+  const Outcome list = run_program({"--list"});
+  EXPECT_EQ(list.code, 0);
+  EXPECT_NE(list.out.find("needs cols % 2 == 0; no fp16"), std::string::npos) << list.out;
+  EXPECT_EQ(run_program({"--help"}).code, 0);
+}
+
+TEST(RunDay, WritesJson) {
+  const Outcome outcome = run_program({"--json", "-", "--size", "4x6"});
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_EQ(outcome.out.front(), '{');
+  for (const char* part : {"\"schema\": 1", "\"ladder\": \"scale\"", "\"rows\": 4", "\"cols\": 6",
+                           "\"name\": \"plain\"", "\"result\": \"ok\"", "\"result\": \"skip\"",
+                           "\"result\": \"missing\"", "\"driver\": ", "\"date\": "}) {
+    EXPECT_NE(outcome.out.find(part), std::string::npos) << part << "\n" << outcome.out;
+  }
+  // Never a time of the CPU backend's.
+  EXPECT_EQ(outcome.out.find("\"seconds\"") == std::string::npos, days::current_device().simt);
+  const std::string file = testing::TempDir() + "common_test.json";
+  EXPECT_EQ(run_program({"--json", file, "--size", "4x6"}).code, 0);
+  std::ifstream stream(file);
+  const std::string text((std::istreambuf_iterator<char>(stream)), {});
+  EXPECT_EQ(text.front(), '{');
+  std::remove(file.c_str());
+  EXPECT_EQ(run_program({"--json", "/no/such/folder/x.json", "--size", "4x6"}).code, 2);
+}
+
+}  // namespace
+}  // namespace common_test
