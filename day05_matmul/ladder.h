@@ -69,6 +69,6 @@ inline const auto matmul =
         .flops(LAUNCHER(matmul_flops), days::Rate::ffma)
         .check_large(LAUNCHER(matmul_check_large))
         .tolerance(days::dot_product([](const auto& p) { return p.k; }))
-        .lesson("let neighbouring threads read neighbouring addresses: lane = column, not lane = row.");
+        .lesson("neighbouring threads, neighbouring addresses: lane = column.");
 
 }  // namespace day05

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// One thread copies one 4-byte element: a warp moves 128 bytes in with one load instruction and 128 out with
-// one store. Bound by: requests in flight. Each thread waits for 4 bytes, so even a full multiprocessor asks
-// for only 2,048 threads x 4 bytes = 8 KiB at a time, less than this memory's latency times its bandwidth.
+// One thread copies one 4-byte element: a warp moves 128 bytes with one load and one store.
+// Bound by: bytes in flight. Each thread waits for 4 bytes, so even a full multiprocessor asks for only
+// 2,048 threads x 4 bytes = 8 KiB at a time.
 
 #include "common/check.h"
 #include "common/util.h"

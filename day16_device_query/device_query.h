@@ -33,14 +33,16 @@ struct Fma {
 };
 
 void copy_element(const Copy<uint32_t>&, cudaStream_t);   // n < 2^31 * 256
-void copy_vector(const Copy<uint32_t>&, cudaStream_t);    // x and y aligned to 16 bytes
+void copy_vector(const Copy<uint32_t>&, cudaStream_t);    // x and y aligned to 16 bytes, n < 2^31 * 1024
+void copy_few(const Copy<uint32_t>&, cudaStream_t);       // x and y aligned to 16 bytes
 void copy_inflight(const Copy<uint32_t>&, cudaStream_t);  // x and y aligned to 16 bytes
 
 void fma_ilp1(const Fma<float>&, cudaStream_t);
 void fma_ilp2(const Fma<float>&, cudaStream_t);
 void fma_ilp4(const Fma<float>&, cudaStream_t);
 void fma_ilp8(const Fma<float>&, cudaStream_t);
-void fma_warps(const Fma<float>&, cudaStream_t);
+void fma_ilp1_warps8(const Fma<float>&, cudaStream_t);
+void fma_ilp4_warps2(const Fma<float>&, cudaStream_t);
 
 // On the CPU, host pointers: obvious loops, and the same loops on all cores.
 void copy_reference(const Copy<uint32_t>&);

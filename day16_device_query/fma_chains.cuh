@@ -30,7 +30,7 @@ __global__ void fma_kernel(const float* x, float* y, float a, float b, int64_t n
     float v[kChains];
 #pragma unroll
     for (int c = 0; c < kChains; ++c) v[c] = first + c * threads < n ? x[first + c * threads] : 0.0f;
-#pragma unroll 32
+#pragma unroll 128
     for (int64_t s = 0; s < steps; ++s) {
 #pragma unroll
       for (int c = 0; c < kChains; ++c) v[c] = fmaf(v[c], a, b);

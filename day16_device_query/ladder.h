@@ -29,6 +29,8 @@ inline const auto copy =
         .variant("element", LAUNCHER(copy_element))
         .variant("vector", LAUNCHER(copy_vector))
         .needs("16-byte aligned x, y", [](const auto& p) { return days::aligned16(p.x, p.y); })
+        .variant("few", LAUNCHER(copy_few))
+        .needs("16-byte aligned x, y", [](const auto& p) { return days::aligned16(p.x, p.y); })
         .variant("inflight", LAUNCHER(copy_inflight))
         .needs("16-byte aligned x, y", [](const auto& p) { return days::aligned16(p.x, p.y); })
         .baseline("cudaMemcpy")
@@ -38,6 +40,7 @@ inline const auto copy =
         // primes.
         .shapes({{1},    {2},    {3},    {4},    {5},    {31},   {32},   {33},   {255},   {256},    {257},
                  {1021}, {1023}, {1024}, {1025}, {4095}, {4096}, {4097}, {8191}, {12289}, {1000003}})
+        .gpu_shapes({{4000037}})  // several rounds of the grids that stay
         .bench({{1 << 28}})
         .show({{1 << 20}})
         .inputs([](auto& p, days::Shape s, days::Inputs& in) {
@@ -59,7 +62,7 @@ inline const auto copy =
                  })
         .traffic([](const auto& p) { return days::reads(p.x, p.n) + days::writes(p.y, p.n); })
         .tolerance(days::exact)
-        .lesson("bandwidth is bytes in flight over latency: ask for more before you wait.");
+        .lesson("bandwidth is bytes in flight over latency, whoever asked for them.");
 
 // The values at which floating-point arithmetic does something out of the ordinary.
 inline float special_value(size_t i) {
@@ -91,7 +94,8 @@ inline const auto fma =
         .variant("ilp2", LAUNCHER(fma_ilp2))
         .variant("ilp4", LAUNCHER(fma_ilp4))
         .variant("ilp8", LAUNCHER(fma_ilp8))
-        .variant("warps", LAUNCHER(fma_warps))
+        .variant("ilp1_warps8", LAUNCHER(fma_ilp1_warps8))
+        .variant("ilp4_warps2", LAUNCHER(fma_ilp4_warps2))
         .reference(LAUNCHER(fma_reference))
         .parallel(LAUNCHER(fma_parallel))
         // One, around the 32 steps that are unrolled, around 8 chains of a small grid's threads; elements and
@@ -112,6 +116,7 @@ inline const auto fma =
                  {4099, 13},
                  {8193, 5},
                  {1, 10007}})
+        .gpu_shapes({{300007, 33}})
         // 1,351,680 = 128 threads x 8 chains x 1,320, which 132 (H200) and 40 (T4) multiprocessors share
         // evenly.
         .bench({{1351680, 16384}})
@@ -155,6 +160,6 @@ inline const auto fma =
         .flops([](const auto& p) { return 2.0 * p.n * p.steps; }, days::Rate::ffma)
         .check_large(LAUNCHER(fma_check_large))
         .tolerance(days::exact)
-        .lesson("a scheduler needs about four multiply-adds in flight: from one warp or from several.");
+        .lesson("four multiply-adds in flight a scheduler: from one warp or from several.");
 
 }  // namespace day16

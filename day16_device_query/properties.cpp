@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include "common/check.h"
+#include "common/device.h"
 #include "common/json.h"
 #include "common/util.h"
 
@@ -135,6 +136,11 @@ std::vector<Property> device_properties() {
       {"memory", "managed", "managed memory", flag(cudaDevAttrManagedMemory)},
       {"memory", "copy_engines", "copy engines", number(cudaDevAttrAsyncEngineCount)},
   };
+  if (days::current_device().simt) {
+    std::erase_if(list, [](const Property& p) { return p.key == "clock_mhz" || p.key == "bus_bits"; });
+    list.insert(list.begin() + 2, {"device", "simt", "kernels run on this CPU (simt)", true});
+    return list;
+  }
   list.push_back({"derived", "resident_threads", "threads the device holds at once", sms * threads_per_sm});
   if (memory_khz > 0 && bus_bits > 0) {  // two transfers a clock, bus_bits / 8 bytes each
     list.push_back({"derived", "memory_gb_per_s", "memory: 2 x clock x bus",

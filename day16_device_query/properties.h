@@ -22,7 +22,7 @@ struct Property {
 
 // Everything about the current device that a kernel's author asks for. What CUDA does not tell but follows
 // from what it tells is in the group "derived": read it as the data sheet's figure, which no kernel quite
-// reaches.
+// reaches. The CPU backend's device has no clock and no memory bus, so there these are left out.
 std::vector<Property> device_properties();
 
 // The same as lines of at most 80 columns, and as one JSON object of objects.

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include <cmath>
-#include <set>
+#include <map>
 #include <string>
+#include <variant>
+#include <vector>
 
 #include "common/testing.h"
 #include "day16_device_query/host_limits.h"
@@ -35,10 +37,11 @@ TEST(Day16Refuses, NoElementsOrSteps) {
   uint32_t word = 0;
   EXPECT_THROW(copy_element({&word, &word, 0}, nullptr), std::invalid_argument);
   EXPECT_THROW(copy_vector({&word, &word, -1}, nullptr), std::invalid_argument);
+  EXPECT_THROW(copy_few({&word, &word, 0}, nullptr), std::invalid_argument);
   EXPECT_THROW(copy_inflight({&word, &word, 0}, nullptr), std::invalid_argument);
   EXPECT_THROW(fma_ilp1({&value, &value, 1, 0, 0, 5}, nullptr), std::invalid_argument);
   EXPECT_THROW(fma_ilp8({&value, &value, 1, 0, 5, 0}, nullptr), std::invalid_argument);
-  EXPECT_THROW(fma_warps({&value, &value, 1, 0, 5, -3}, nullptr), std::invalid_argument);
+  EXPECT_THROW(fma_ilp4_warps2({&value, &value, 1, 0, 5, -3}, nullptr), std::invalid_argument);
 }
 
 // The check for large sizes must see what the reference would: one wrong bit in one element, and a NaN.
@@ -58,21 +61,23 @@ TEST(Day16CheckLarge, SeesOneWrongBit) {
 }
 
 TEST(Day16Properties, AreCompleteAndPlausible) {
-  std::set<std::string> keys;
+  std::map<std::string, std::variant<int64_t, double, bool, std::string>> values;
   for (const Property& p : device_properties()) {
-    EXPECT_TRUE(keys.insert(p.group + "." + p.key).second) << p.group << "." << p.key << " is there twice";
+    const std::string key = p.group + "." + p.key;
+    EXPECT_TRUE(values.emplace(key, p.value).second) << key << " is there twice";
     EXPECT_FALSE(p.label.empty());
-    if (const int64_t* number = std::get_if<int64_t>(&p.value)) EXPECT_GE(*number, 0) << p.key;
-    if (p.key == "name") EXPECT_FALSE(std::get<std::string>(p.value).empty());
-    if (p.key == "warp_size") EXPECT_EQ(std::get<int64_t>(p.value), 32);
-    if (p.key == "multiprocessors") EXPECT_GE(std::get<int64_t>(p.value), 1);
-    if (p.key == "max_threads_per_block") EXPECT_GE(std::get<int64_t>(p.value), 1024);
-    if (p.key == "total_bytes") EXPECT_GT(std::get<int64_t>(p.value), int64_t{1} << 28);
+    if (const int64_t* number = std::get_if<int64_t>(&p.value)) {
+      EXPECT_GE(*number, 0) << key;
+    }
   }
-  for (const char* key :
-       {"device.name", "device.ecc", "compute.clock_mhz", "memory.total_bytes", "memory.l2_bytes"}) {
-    EXPECT_TRUE(keys.count(key)) << key;
-  }
+  EXPECT_FALSE(std::get<std::string>(values["device.name"]).empty());
+  EXPECT_TRUE(std::holds_alternative<bool>(values["device.ecc"]));
+  EXPECT_EQ(std::get<int64_t>(values["compute.warp_size"]), 32);
+  EXPECT_GE(std::get<int64_t>(values["compute.multiprocessors"]), 1);
+  EXPECT_GE(std::get<int64_t>(values["compute.max_threads_per_block"]), 1024);
+  EXPECT_GT(std::get<int64_t>(values["memory.total_bytes"]), int64_t{1} << 28);
+  EXPECT_GT(std::get<int64_t>(values["memory.l2_bytes"]), 0);
+  EXPECT_EQ(values.count("derived.fp32_tflops"), days::current_device().simt ? 0u : 1u);
 }
 
 TEST(Day16Properties, TextFits80ColumnsAndJsonIsBalanced) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// One chain a thread, one warp for each scheduler: the next multiply-add cannot start before the last one has
-// finished. Bound by: latency. A scheduler could issue one warp-wide multiply-add a cycle, and has one to
-// issue every four.
+// One chain a thread, one warp for each scheduler: a multiply-add starts when the last one has finished.
+// Bound by: latency. A scheduler could issue one warp's multiply-add a cycle, and has one to issue every
+// four.
 
 #include "day16_device_query/fma_chains.cuh"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Eight chains a thread. Changed since ilp4: more in flight than needed, so small delays are covered too.
-// Bound by: the rate of issue. One warp for each scheduler, 1/16 of the threads that fit, and the ceiling is
-// reached.
+// Eight chains a thread.
+// Changed since ilp4: twice as many in flight as the latency asks for, which gains nothing more.
+// Bound by: the rate of issue, as before: the only warp cannot multiply while it counts its loop.
 
 #include "day16_device_query/fma_chains.cuh"
 

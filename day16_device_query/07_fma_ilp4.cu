@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Four chains a thread. Changed since ilp2: four in flight, as many as the multiply-add takes cycles.
-// Bound by: the rate of issue, nearly; whatever else the loop issues comes on top.
+// Four chains a thread.
+// Changed since ilp2: four in flight, as many as a multiply-add takes cycles.
+// Bound by: the rate of issue, nearly; what the loop itself issues comes on top.
 
 #include "day16_device_query/fma_chains.cuh"
 

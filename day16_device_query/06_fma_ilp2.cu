@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Two chains a thread. Changed since ilp1: while one chain waits, the other can issue. Twice the work in
-// flight, so twice the rate, with no more threads. This is instruction-level parallelism (ILP). Bound by:
-// latency still; two in flight where about four are needed.
+// Two chains a thread: instruction-level parallelism (ILP).
+// Changed since ilp1: while one chain waits, the other can issue. Twice the rate with no more threads.
+// Bound by: latency still; two in flight where about four are needed.
 
 #include "day16_device_query/fma_chains.cuh"
 
