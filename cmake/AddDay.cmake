@@ -75,6 +75,12 @@ function(add_day)
     file(GLOB tests CONFIGURE_DEPENDS "${DAYS_ROOT}/tests/${day}_*.cpp" "${DAYS_ROOT}/tests/${day}_*.cu")
     days_test(${day}_test ${day} ${tests})
     target_link_libraries(${day}_test PRIVATE ${parts})
+    if(Python3_FOUND AND NOT APPLE)
+      # Two definitions of one launcher template would be merged without a word.
+      add_test(NAME ${day}_duplicate_symbols COMMAND "${Python3_EXECUTABLE}" -B "${DAYS_ROOT}/tests/duplicate_symbols.py"
+        "$<TARGET_OBJECTS:${day}_objects>" "$<TARGET_OBJECTS:${day}_test>" COMMAND_EXPAND_LISTS)
+      set_tests_properties(${day}_duplicate_symbols PROPERTIES LABELS "${day}")
+    endif()
   endif()
   if(DAYS_BENCHMARKS)
     file(GLOB benchmarks CONFIGURE_DEPENDS "${DAYS_ROOT}/bench/${day}_*.cpp")
@@ -87,7 +93,7 @@ endfunction()
 # process costs more than a case, and "no kernel ran" is judged over a whole day. ctest -L day05 or --gtest_filter narrow it.
 function(days_test target label)
   days_executable(${target} ${ARGN})
-  target_link_libraries(${target} PRIVATE GTest::gtest)
+  target_link_libraries(${target} PRIVATE GTest::gtest_main)   # whose main() gives way to one of the test's own
   add_test(NAME ${target} COMMAND ${target})
   set_tests_properties(${target} PROPERTIES LABELS "${label}" TIMEOUT 900)
 endfunction()
