@@ -27,7 +27,7 @@ __global__ void shared_kernel(const float* a, const float* b, float* c, int64_t 
     *reinterpret_cast<float4*>(tile.a + mine) = *reinterpret_cast<const float4*>(a + start + mine);
     *reinterpret_cast<float4*>(tile.b + mine) = *reinterpret_cast<const float4*>(b + start + mine);
   } else {
-    for (int j = mine; j < mine + 4 && start + j < n; ++j) {
+    for (int j = mine; start + j < n; ++j) {  // at most three
       tile.a[j] = a[start + j];
       tile.b[j] = b[start + j];
     }
