@@ -5,14 +5,16 @@
 //   simtcc g++ -O2 -std=c++20 -c kernel.cu -o kernel.o      preprocess, translate, compile
 //   simtcc g++ -O2 -std=c++20 -c host.cpp -o host.o         anything else is passed on as it is
 //
-// Options of its own, before the compiler: --simt-checked (or SIMT_CHECKED=1) instruments every memory
-// access. SIMT_KEEP=1 keeps the translated text beside the object (kernel.o.ii); SIMT_INCLUDE names the CUDA
-// headers' folder. By hand, from the root of the repository:
+// --simt-checked before the compiler (or SIMT_CHECKED=1) instruments every memory access of a .cu file.
+// SIMT_KEEP=1 keeps the translated text beside the object (kernel.o.ii); SIMT_INCLUDE names another folder of
+// CUDA headers. Exit status: the compiler's; 1 the file cannot be translated, 2 wrong usage, 3 no such
+// compiler.
+//
+// By hand, from the root of the repository:
 //   g++ -O2 -std=c++20 -DSIMT_INCLUDE_DIR='"'$PWD/common/simt/include'"' common/simt/simtcc/*.cpp -o simtcc
-//   g++ -O2 -g -std=c++20 -I common/simt/include -c common/simt/{runtime,api}/*.cpp && ar rcs libsimt.a *.o
 //   ./simtcc g++ -O2 -g -fno-strict-aliasing -std=c++20 -c kernel.cu -o kernel.o
-//   g++ kernel.o libsimt.a -pthread -lbacktrace -o kernel
-#include <fcntl.h>
+//   g++ -O2 -g -std=c++20 -D__SIMT__=1 -isystem common/simt/include -I common/simt kernel.o
+//       common/simt/runtime/*.cpp common/simt/api/*.cpp -pthread -ldl -lbacktrace -o kernel
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,8 +23,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
-#include <vector>
 
+#include "command.h"
 #include "translate.h"
 
 #ifndef SIMT_INCLUDE_DIR
@@ -31,19 +33,21 @@
 
 namespace {
 
-using Arguments = std::vector<std::string>;
+using simtcc::Arguments;
+using simtcc::Command;
 
 [[noreturn]] void quit(int code, const std::string& message) {
   std::fprintf(stderr, "simtcc: error: %s\n", message.c_str());
   std::exit(code);
 }
 
+// Becomes the command; does not return.
 [[noreturn]] void execute(const Arguments& command) {
   std::vector<char*> argv;
   for (const std::string& a : command) argv.push_back(const_cast<char*>(a.c_str()));
   argv.push_back(nullptr);
   execvp(argv[0], argv.data());
-  std::fprintf(stderr, "simtcc: error: cannot run %s: %s\n", argv[0], std::strerror(errno));
+  std::fprintf(stderr, "simtcc: error: cannot run the compiler %s: %s\n", argv[0], std::strerror(errno));
   _exit(errno == ENOENT ? 3 : 1);
 }
 
@@ -71,111 +75,47 @@ int run(const Arguments& command, std::string* output = nullptr) {
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-bool ends_with(const std::string& s, const char* end) {
-  const std::size_t n = std::strlen(end);
-  return s.size() >= n && s.compare(s.size() - n, n, end) == 0;
+bool is_clang(const std::string& compiler) {
+  std::string version;
+  run({compiler, "--version"}, &version);
+  return version.find("clang") != std::string::npos;
 }
 
-// One compile command, taken apart.
-struct Command {
-  std::string compiler, source, object;
-  Arguments preprocess;    // flags of the preprocessor alone
-  Arguments both;          // everything else
-  Arguments dependencies;  // -MD and its kind
-  bool compile_only = false, is_cuda = false, has_target = false, has_depfile = false;
-};
-
-Command parse(const Arguments& arguments) {
-  Command c;
-  c.compiler = arguments[0];
-  for (std::size_t i = 1; i < arguments.size(); ++i) {
-    const std::string& a = arguments[i];
-    auto with_value = [&](Arguments& to) {
-      to.push_back(a);
-      if (i + 1 < arguments.size()) to.push_back(arguments[++i]);
-    };
-    if (a == "-c") {
-      c.compile_only = true;
-    } else if (a == "-o") {
-      if (i + 1 < arguments.size()) c.object = arguments[++i];
-    } else if (a == "-x") {
-      ++i;  // simtcc says the language itself
-    } else if (a == "-MD" || a == "-MMD") {
-      c.dependencies.push_back(a);
-    } else if (a == "-MF" || a == "-MT" || a == "-MQ") {
-      (a == "-MF" ? c.has_depfile : c.has_target) = true;
-      with_value(c.dependencies);
-    } else if (a == "-I" || a == "-D" || a == "-U" || a == "-isystem" || a == "-include" || a == "-iquote" ||
-               a == "-idirafter") {
-      with_value(c.preprocess);
-    } else if (a.compare(0, 2, "-I") == 0 || a.compare(0, 2, "-D") == 0 || a.compare(0, 2, "-U") == 0) {
-      c.preprocess.push_back(a);
-    } else if (a[0] != '-' && (ends_with(a, ".cu") || ends_with(a, ".cuh"))) {
-      if (c.is_cuda)
-        quit(2, "one .cu file at a time: compile " + c.source + " and " + a + " each with -c, then link");
-      c.is_cuda = true;
-      c.source = a;
-    } else {
-      c.both.push_back(a);
-    }
-  }
-  return c;
+// Makes the compiler call the checker (common/simt/runtime) before each memory access. Function entries are
+// of no use to it, and volatile accesses count as plain ones.
+Arguments checked_flags(const std::string& compiler) {
+  if (is_clang(compiler)) return {"-fsanitize=thread", "-mllvm", "-tsan-instrument-func-entry-exit=0"};
+  return {"-fsanitize=thread", "--param", "tsan-instrument-func-entry-exit=0"};
 }
 
-Arguments join(std::initializer_list<Arguments> parts) {
-  Arguments all;
-  for (const Arguments& p : parts) all.insert(all.end(), p.begin(), p.end());
-  return all;
+void write_file(const std::string& path, const std::string& text) {
+  FILE* file = std::fopen(path.c_str(), "wb");
+  const bool written = file && std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  if (!file || std::fclose(file) != 0 || !written)
+    quit(1, "cannot write " + path + ": " + std::strerror(errno));
 }
 
-int compile(Command c, bool checked) {
-  if (!c.compile_only) quit(2, "compile " + c.source + " with -c, then link its object with libsimt.a");
-  if (c.object.empty()) {
-    const auto slash = c.source.rfind('/');
-    c.object = c.source.substr(slash == std::string::npos ? 0 : slash + 1);
-    c.object.replace(c.object.rfind('.'), std::string::npos, ".o");
-  }
+// Where the translated text goes: beside the object, or among temporary files where no object is written.
+std::string translated_path(const Command& command) {
+  if (command.mode != "-fsyntax-only" && command.object.rfind("/dev/", 0) != 0) return command.object + ".ii";
+  const char* folder = std::getenv("TMPDIR");
+  return std::string(folder ? folder : "/tmp") + "/simtcc-" + std::to_string(getpid()) + ".ii";
+}
+
+int compile(const Command& command, bool checked) {
   const char* include = std::getenv("SIMT_INCLUDE");
-  if (!c.dependencies.empty() && !c.has_target)
-    c.dependencies.insert(c.dependencies.end(), {"-MT", c.object});
-  if (!c.dependencies.empty() && !c.has_depfile)
-    c.dependencies.insert(c.dependencies.end(), {"-MF", c.object + ".d"});
-  const Arguments cuda{"-D__CUDACC__",
-                       "-D__NVCC__",
-                       "-D__SIMT__=1",
-                       "-D__CUDA_ARCH__=900",
-                       "-D__CUDA_ARCH_FEAT_SM90_ALL",
-                       "-D__CUDACC_VER_MAJOR__=13",
-                       "-D__CUDACC_VER_MINOR__=0",
-                       "-D__CUDACC_VER_BUILD__=0",
-                       "-isystem",
-                       include ? include : SIMT_INCLUDE_DIR,
-                       "-include",
-                       "cuda_runtime.h",
-                       "-include",
-                       "simt/shared_proxy.h"};
+  const Arguments front = simtcc::preprocess_command(command, include ? include : SIMT_INCLUDE_DIR);
+  if (command.only_preprocesses()) execute(front);
   std::string text;
-  const Arguments front =
-      join({{c.compiler, "-E", "-x", "c++"}, c.both, c.preprocess, cuda, c.dependencies, {c.source}});
   if (const int status = run(front, &text)) return status;
-
-  try {
-    text = simtcc::translate(text);
-  } catch (const simtcc::Error& e) {
-    std::fprintf(stderr, "%s\n", e.what());
-    return 1;
-  }
-  const std::string translated = c.object + ".ii";
-  FILE* file = std::fopen(translated.c_str(), "wb");
-  if (!file || std::fwrite(text.data(), 1, text.size(), file) != text.size() || std::fclose(file) != 0) {
-    quit(1, "cannot write " + translated + ": " + std::strerror(errno));
-  }
-  Arguments back = join({{c.compiler}, c.both});
-  if (checked) back.push_back("-fsanitize=thread");
-  const int status = run(join({back, {"-x", "c++-cpp-output", "-c", translated, "-o", c.object}}));
+  text = simtcc::translate(text);
+  const std::string translated = translated_path(command);
+  write_file(translated, text);
+  const Arguments more = checked ? checked_flags(command.compiler) : Arguments{};
+  const int status = run(simtcc::compile_command(command, translated, more));
   if (!std::getenv("SIMT_KEEP")) std::remove(translated.c_str());
   return status;
 }
@@ -183,15 +123,22 @@ int compile(Command c, bool checked) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  Arguments arguments(argv + 1, argv + argc);
+  Arguments words(argv + 1, argv + argc);
   const char* environment = std::getenv("SIMT_CHECKED");
   bool checked = environment && std::strcmp(environment, "1") == 0;
-  while (!arguments.empty() && arguments[0] == "--simt-checked") {
+  while (!words.empty() && words[0] == "--simt-checked") {
     checked = true;
-    arguments.erase(arguments.begin());
+    words.erase(words.begin());
   }
-  if (arguments.empty()) quit(2, "usage: simtcc [--simt-checked] COMPILER ARGUMENTS...");
-  const Command command = parse(arguments);
-  if (!command.is_cuda) execute(arguments);
-  return compile(command, checked);
+  if (words.empty()) quit(2, "usage: simtcc [--simt-checked] COMPILER ARGUMENTS...");
+  try {
+    const Command command = simtcc::parse_command(words);
+    if (command.source.empty()) execute(words);
+    return compile(command, checked);
+  } catch (const simtcc::UsageError& e) {
+    quit(2, e.what());
+  } catch (const simtcc::Error& e) {
+    std::fprintf(stderr, "%s\n", e.what());
+    return 1;
+  }
 }

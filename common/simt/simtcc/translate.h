@@ -4,16 +4,13 @@
 // it was.
 #pragma once
 
-#include <stdexcept>
 #include <string>
+
+#include "tokens.h"
 
 namespace simtcc {
 
-/// What the user must mend: "file.cu:12: error: ...".
-struct Error : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-
+/// Throws Error where the text cannot be translated.
 std::string translate(const std::string& preprocessed);
 
 }  // namespace simtcc
