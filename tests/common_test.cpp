@@ -79,8 +79,8 @@ TEST(Types, ConversionsRoundToNearestEven) {
     const uint16_t word = static_cast<uint16_t>(bits);
     half h;
     bf16 b;
-    std::memcpy(&h, &word, 2);
-    std::memcpy(&b, &word, 2);
+    std::memcpy(static_cast<void*>(&h), &word, 2);
+    std::memcpy(static_cast<void*>(&b), &word, 2);
     if (!std::isnan(to_float(h))) {
       EXPECT_EQ(to_float(from_float<half>(to_float(h))), to_float(h));
     }
