@@ -25,6 +25,7 @@
 #include "common/instance.h"
 #include "common/ladder.h"
 #include "common/limits.h"
+#include "common/results.h"
 #include "common/timing.h"
 
 #define BENCH_LADDER(day, ladder)                                  \
@@ -38,8 +39,29 @@ inline constexpr int kRepetitions = 7;
 // One problem with its buffers, and which rows have been checked on it.
 struct Contest {
   std::unique_ptr<Instance> instance;
-  std::map<std::string, std::string> verdicts;  // of a row: "" right, else what is wrong
+  std::map<std::string, Report> reports;  // of the rows
 };
+
+// Of one row, over all its repetitions.
+struct Record {
+  const Row* row = nullptr;  // null: a CPU version
+  std::string reason;        // why it was not timed
+  std::vector<double> seconds;
+};
+struct Records {
+  Shape shape;
+  std::map<std::string, Record> rows;
+};
+// By ladder, type and shape, for --json.
+inline std::map<std::tuple<const LadderInfo*, size_t, std::string>, Records>& records() {
+  static std::map<std::tuple<const LadderInfo*, size_t, std::string>, Records> all;
+  return all;
+}
+inline Record& record(const LadderInfo& ladder, size_t type, const Shape& shape, const std::string& name) {
+  Records& found = records()[{&ladder, type, shape.text()}];
+  found.shape = shape;
+  return found.rows[name];
+}
 
 // Kept while the program runs, since repetitions of all are interleaved; given up when the device's memory is
 // full.
@@ -74,17 +96,20 @@ inline double limit_of(const Instance& instance) {
 inline void bench_row(benchmark::State& state, const LadderInfo& ladder, const Row& row, size_t type,
                       const Shape& shape) {
   try {
+    Record& kept = record(ladder, type, shape, row.name);
+    kept.row = &row;
+    const auto skip = [&](const std::string& reason) {
+      kept.reason = reason;
+      state.SkipWithError(reason.c_str());
+    };
     const std::string absent = ladder.absent(row, type, current_device());
-    if (!absent.empty()) return state.SkipWithError(absent.c_str());
+    if (!absent.empty()) return skip(absent);
     Contest& now = contest(ladder, type, shape);
     Instance& instance = *now.instance;
-    if (!instance.supports(row)) return state.SkipWithError(("needs " + row.needs_text).c_str());
+    if (!instance.supports(row)) return skip("needs " + row.needs_text);
     Stream stream;
-    if (now.verdicts.count(row.name) == 0) {
-      const Report report = instance.run(row, stream);
-      now.verdicts[row.name] = report.ok() ? "" : "wrong: " + report.lines().front();
-    }
-    if (!now.verdicts[row.name].empty()) return state.SkipWithError(now.verdicts[row.name].c_str());
+    if (now.reports.count(row.name) == 0) now.reports[row.name] = instance.run(row, stream);
+    if (!now.reports[row.name].ok()) return skip("wrong: " + now.reports[row.name].lines().front());
 
     const double limit = limit_of(instance);
     instance.prepare(row);
@@ -100,6 +125,7 @@ inline void bench_row(benchmark::State& state, const LadderInfo& ladder, const R
       timer.stop(stream);
       const double once = timer.seconds();
       state.SetIterationTime(once);
+      kept.seconds.push_back(once);
       seconds += once;
     }
     const double runs = static_cast<double>(state.iterations()), bytes = instance.traffic().bytes(),
@@ -121,6 +147,7 @@ inline void bench_cpu(benchmark::State& state, const LadderInfo& ladder, size_t 
     for (auto _ : state) {
       const double once = parallel ? instance.parallel_seconds() : instance.reference_seconds();
       state.SetIterationTime(once);
+      record(ladder, type, shape, parallel ? "CPU parallel" : "CPU loops").seconds.push_back(once);
       if (instance.traffic().bytes() > 0) state.counters["bytes/s"] = instance.traffic().bytes() / once;
       if (instance.flops() > 0) state.counters["FLOP/s"] = instance.flops() / once;
     }
@@ -162,11 +189,59 @@ inline bool register_ladder(const std::string& name, const LadderInfo& ladder) {
   return true;
 }
 
+// What was recorded, in the form of results.h.
+inline std::vector<TableResult> tables() {
+  std::vector<TableResult> all;
+  for (const auto& [key, found] : records()) {
+    TableResult table;
+    table.ladder = std::get<0>(key);
+    table.type = std::get<1>(key);
+    table.shape = found.shape;
+    Contest& now = contest(*table.ladder, table.type, table.shape);
+    table.traffic = now.instance->traffic();
+    table.flops = now.instance->flops();
+    table.limit_name = table.ladder->rate != Rate::kNone
+                           ? std::string(rate_name(table.ladder->rate)) + " rate"
+                           : mix_name(mix_of(table.traffic));
+    table.limit = limit_of(*now.instance);
+    for (const auto& [name, kept] : found.rows) {
+      const Timing timing = summarize(kept.seconds);
+      if (kept.row == nullptr) {
+        table.cpu.push_back({name, table.shape, timing.seconds, table.traffic.bytes(), table.flops});
+        continue;
+      }
+      RowResult row;
+      row.row = kept.row;
+      row.report = now.reports[name];
+      row.reason = kept.reason;
+      row.timing = timing;
+      row.result = !row.report.ok()      ? Result::kFail
+                   : kept.reason.empty() ? Result::kOk
+                   : kept.row->baseline  ? Result::kMissing
+                                         : Result::kSkip;
+      table.rows.push_back(row);
+    }
+    all.push_back(std::move(table));
+  }
+  return all;
+}
+
 }  // namespace days::benchmarking_detail
 
-// The benchmark program's main. Weak, as in testing.h.
+// The benchmark program's main: Google Benchmark's flags, and --json FILE for the results in results.h's
+// schema (Google Benchmark's own is --benchmark_out). Weak, as in testing.h.
 __attribute__((weak)) int main(int argc, char** argv) {
-  std::vector<char*> arguments(argv, argv + argc);
+  std::vector<char*> arguments;
+  std::string json;
+  for (int i = 0; i < argc; ++i) {
+    if (std::strncmp(argv[i], "--json=", 7) == 0) {
+      json = argv[i] + 7;
+    } else if (std::strcmp(argv[i], "--json") == 0 && i + 1 < argc) {
+      json = argv[++i];
+    } else {
+      arguments.push_back(argv[i]);
+    }
+  }
   char interleave[] = "--benchmark_enable_random_interleaving=true";
   char counters[] = "--benchmark_counters_tabular=true";
   arguments.insert(arguments.begin() + 1, {interleave, counters});  // first, so that the user's own flags win
@@ -184,13 +259,22 @@ __attribute__((weak)) int main(int argc, char** argv) {
     benchmark::AddCustomContext("cuda", days::cuda_version(device.runtime));
     benchmark::AddCustomContext("driver", days::cuda_version(device.driver));
     benchmark::AddCustomContext("max_clock_mhz", std::to_string(device.clock_khz / 1000));
+    benchmark::RunSpecifiedBenchmarks();
+    if (!json.empty()) {
+      const std::string text = days::results_json(days::benchmarking_detail::tables());
+      std::FILE* file = std::fopen(json.c_str(), "w");
+      const bool written = file != nullptr && std::fputs(text.c_str(), file) >= 0;
+      if (file == nullptr || std::fclose(file) != 0 || !written) {
+        std::fprintf(stderr, "error: --json %s could not be written\n", json.c_str());
+        return 2;
+      }
+    }
   } catch (const days::CudaError& error) {
     const std::string machine = days::machine_error(error.code());
     std::fprintf(stderr, "error: %s\n%s", machine.empty() ? error.what() : machine.c_str(),
                  machine.empty() ? "" : "  ./days doctor\n");
-    return 3;
+    return machine.empty() ? 1 : 3;
   }
-  benchmark::RunSpecifiedBenchmarks();
   benchmark::Shutdown();
   return 0;
 }

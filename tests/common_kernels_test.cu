@@ -14,6 +14,7 @@
 #include "common/buffer.h"
 #include "common/check.h"
 #include "common/harness.h"
+#include "common/harness/limit_kernels.cuh"
 #include "common/ptx.h"
 #include "common/random.h"
 #include "common/reduce.cuh"
@@ -197,6 +198,52 @@ TEST(Vector, MovesSixteenBytesInOrder) {
   expect_reversed_lanes<days::half>();
   expect_reversed_lanes<days::bf16>();
   expect_reversed_lanes<int8_t>();
+}
+
+// ---- The kernels that measure limits do move what they claim to
+
+template <days::Mix kMix, int kUnroll>
+std::vector<float> moved(float a_value, float b_value) {
+  constexpr size_t kThreads = 64, kBlocks = 3, kCount = kBlocks * kThreads * kUnroll;  // float4s
+  const DeviceBuffer<float> a(std::vector<float>(4 * kCount, a_value)),
+      b(std::vector<float>(4 * kCount, b_value)), out(4 * kCount);
+  days::detail::bandwidth_kernel<kMix, kUnroll><<<kBlocks, kThreads>>>(
+      reinterpret_cast<const float4*>(a.data()), reinterpret_cast<const float4*>(b.data()),
+      reinterpret_cast<float4*>(out.data()), kCount);
+  CUDA_CHECK_LAUNCH();
+  EXPECT_EQ(out.damage(), "");
+  return out.download();
+}
+
+template <int kUnroll>
+void expect_moved() {
+  using days::Mix;
+  for (const float x : moved<Mix::kCopy, kUnroll>(3, 5)) ASSERT_EQ(x, 3);
+  for (const float x : moved<Mix::kTwoToOne, kUnroll>(3, 5)) ASSERT_EQ(x, 8);
+  for (const float x : moved<Mix::kWrite, kUnroll>(3, 5)) ASSERT_EQ(x, 0);
+  // Each thread's sum shows that it read all of its values; of zeros nothing is written.
+  for (const std::vector<float> sums = moved<Mix::kRead, kUnroll>(3, 5);
+       const size_t i : {0, 255, 256 * kUnroll}) {
+    ASSERT_EQ(sums[i], 3 * 4 * kUnroll);
+  }
+  for (const float x : moved<Mix::kRead, kUnroll>(0, 5)) ASSERT_TRUE(std::isnan(x));
+}
+
+TEST(LimitKernels, MoveEveryByte) {
+  expect_moved<1>();
+  expect_moved<2>();
+  expect_moved<8>();
+}
+
+TEST(LimitKernels, MultiplyAndAddAsOftenAsTheySay) {
+  // With a = b = 1 each step adds one, exactly, until a float is full: chain i of thread t ends at t + i +
+  // steps, and the sum that the kernel looks for is that of thread 0 alone.
+  const DeviceBuffer<float> out(std::vector<float>(32, -1.0f));
+  days::detail::ffma_kernel<4><<<1, 32>>>(out.data(), 1.0f, 1.0f, 4.0f * days::detail::kFmaSteps + 6);
+  CUDA_CHECK_LAUNCH();
+  const std::vector<float> got = out.download();
+  EXPECT_EQ(got[0], 4.0f * days::detail::kFmaSteps + 6);
+  EXPECT_EQ(got[1], -1.0f);
 }
 
 }  // namespace

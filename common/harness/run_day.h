@@ -11,7 +11,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <ctime>
 #include <functional>
 #include <initializer_list>
 #include <optional>
@@ -24,8 +23,8 @@
 #include "common/device.h"
 #include "common/harness/text.h"
 #include "common/instance.h"
-#include "common/json.h"
 #include "common/limits.h"
+#include "common/results.h"
 #include "common/run_day.h"
 #include "common/timing.h"
 
@@ -179,41 +178,6 @@ inline void print_list(const std::vector<const LadderInfo*>& ladders) {
     }
   }
 }
-
-enum class Result { kOk, kFail, kSkip, kMissing };
-
-struct RowResult {
-  const Row* row = nullptr;
-  Result result = Result::kSkip;
-  std::string reason;  // of a skip
-  Report report;
-  Timing timing;                                                     // seconds 0: not timed
-  uint64_t threads = 0, barriers = 0, collectives = 0, atomics = 0;  // on the CPU backend
-};
-
-struct CpuResult {
-  std::string name;
-  Shape shape;
-  double seconds = 0, bytes = 0, flops = 0;
-};
-
-struct TableResult {
-  const LadderInfo* ladder = nullptr;
-  size_t type = 0;
-  Shape shape;
-  Traffic traffic;
-  double flops = 0;
-  std::string limit_name;  // "" where there is no limit
-  double limit = 0;        // bytes or operations a second
-  std::vector<RowResult> rows;
-  std::vector<CpuResult> cpu;
-  Instance::Copies copies;
-
-  // What is shown of a time: operations where they set the pace, else bytes.
-  double work() const { return flops > 0 ? flops : traffic.bytes(); }
-  const char* unit() const { return flops > 0 ? "TFLOP/s" : "GB/s"; }
-  double rate(double seconds) const { return seconds > 0 ? work() / seconds / (flops > 0 ? 1e12 : 1e9) : 0; }
-};
 
 class DayRun {
  public:
@@ -686,38 +650,8 @@ class DayRun {
     return digits;
   }
 
-  // ---- JSON ----
-
   void write_json() const {
-    Json json;
-    json.open('{');
-    json.member("schema", 1);
-    json.member("day", tables_.empty() ? std::string() : tables_[0].ladder->day);
-    json.member("backend", device_.simt ? "simt" : "cuda");
-    json.key("device");
-    json.open('{');
-    json.member("name", device_.name);
-    json.member("sm", device_.sm());
-    json.member("multiprocessors", device_.multiprocessors);
-    json.member("memory_bytes", device_.memory);
-    json.member("l2_bytes", device_.l2);
-    json.member("max_clock_mhz", device_.clock_khz / 1000);
-    json.member("max_memory_clock_mhz", device_.memory_clock_khz / 1000);
-    json.close();
-    json.member("driver", cuda_version(device_.driver));
-    json.member("cuda", cuda_version(device_.runtime));
-    const char* commit = std::getenv("DAYS_COMMIT");  // set by ./days
-    json.member("commit", std::string(commit == nullptr ? "" : commit));
-    char date[32];
-    const std::time_t now = std::time(nullptr);
-    std::strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", std::gmtime(&now));
-    json.member("date", date);
-    json.key("tables");
-    json.open('[');
-    for (const TableResult& table : tables_) write_table(json, table);
-    json.close();
-    json.close();
-    const std::string text = json.text() + "\n";
+    const std::string text = results_json(tables_);
     if (options_.json == "-") {
       std::fputs(text.c_str(), stdout);
       return;
@@ -727,75 +661,6 @@ class DayRun {
     const bool written = std::fputs(text.c_str(), file) >= 0;
     if (std::fclose(file) != 0 || !written)
       throw Exit(kUsage, "--json " + options_.json + ": could not be written");
-  }
-
-  void write_table(Json& json, const TableResult& table) const {
-    json.open('{');
-    json.member("ladder", table.ladder->name);
-    json.member("type", table.ladder->types[table.type].name);
-    json.key("shape");
-    json.open('{');
-    for (size_t i = 0; i < table.shape.size(); ++i)
-      json.member(table.ladder->extents[i], table.shape.numbers()[i]);
-    json.close();
-    json.member("read_bytes", table.traffic.read);
-    json.member("written_bytes", table.traffic.written);
-    json.member("flops", table.flops);
-    if (table.limit > 0) {
-      json.key("limit");
-      json.open('{');
-      json.member("name", table.limit_name);
-      json.member("per_second", table.limit);
-      json.close();
-    }
-    if (table.copies.there + table.copies.back > 0) {
-      json.key("copies");
-      json.open('{');
-      json.member("to_device_seconds", table.copies.there);
-      json.member("to_host_seconds", table.copies.back);
-      json.member("memory", "pageable");
-      json.close();
-    }
-    json.key("rows");
-    json.open('[');
-    for (const RowResult& row : table.rows) {
-      const char* const results[] = {"ok", "fail", "skip", "missing"};
-      json.open('{');
-      json.member("name", row.row->name);
-      json.member("kind", row.row->baseline ? "library" : "variant");
-      json.member("result", results[static_cast<int>(row.result)]);
-      if (row.result == Result::kSkip || row.result == Result::kMissing) json.member("reason", row.reason);
-      if (row.result == Result::kFail) json.member("report", row.report.text());
-      if (row.result == Result::kOk) json.member("worst_error", row.report.worst);
-      if (row.timing.seconds > 0) {
-        json.member("seconds", row.timing.seconds);
-        json.member("noise", row.timing.noise);
-        json.member("runs", row.timing.runs);
-        json.member("bytes_per_second", table.traffic.bytes() / row.timing.seconds);
-        json.member("flops_per_second", table.flops / row.timing.seconds);
-        if (table.limit > 0) json.member("of_limit", table.work() / row.timing.seconds / table.limit);
-      }
-      if (device_.simt && row.result == Result::kOk) {
-        json.member("threads", row.threads);
-        json.member("barriers", row.barriers);
-        json.member("warp_collectives", row.collectives);
-        json.member("atomics", row.atomics);
-      }
-      json.close();
-    }
-    for (const CpuResult& cpu : table.cpu) {
-      json.open('{');
-      json.member("name", cpu.name);
-      json.member("kind", "cpu");
-      json.key("shape");
-      json.open('[');
-      for (const int64_t n : cpu.shape.numbers()) json.value(n);
-      json.close();
-      json.member("seconds", cpu.seconds);
-      json.close();
-    }
-    json.close();
-    json.close();
   }
 
   const Options& options_;
