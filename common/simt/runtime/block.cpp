@@ -12,25 +12,26 @@ bool same_place(const Site& a, const Site& b) {
   return a.line == b.line && (a.file == b.file || std::strcmp(a.file, b.file) == 0);
 }
 
-// Counts the running thread in. True: it was the last one, nobody has to wait.
-bool arrive(Worker& w, Thread* thread, Block& block, Site site) {
+[[noreturn]] __attribute__((noinline)) void fail_different(const Block& block, Site site) {
+  const bool one = block.arrived == 1;
+  fail_at(site, "simt-barrier-divergence",
+          "threads of one block wait at different barriers\n"
+          "%s  the barrier where %u other thread%s of the block wait%s",
+          place(block.barrier_site).c_str(), block.arrived, one ? "" : "s", one ? "s" : "");
+}
+
+// The running thread waits until all of its block have come.
+inline void meet(Worker& w, Thread* thread, Block& block, Site site) {
   if (block.arrived == 0) {
     block.barrier_site = site;
   } else if (__builtin_expect(!same_place(site, block.barrier_site), 0)) {
-    fail_at(site, "simt-barrier-divergence",
-            "threads of one block wait at different barriers\n"
-            "%s  the barrier where %u other thread%s of the block wait%s",
-            place(block.barrier_site).c_str(), block.arrived, block.arrived == 1 ? "" : "s",
-            block.arrived == 1 ? "s" : "");
-  }
-  ++block.arrived;
-  if (block.arrived == block.expected) {
-    release_barrier(w, block);
-    return true;
+    fail_different(block, site);
   }
   thread->state = State::barrier;
   thread->site = site;
-  return false;
+  if (++block.arrived == block.expected) release_barrier(w, block);
+  leave_quickly(w, thread);
+  thread->state = State::running;
 }
 
 Thread* calling_thread() {
@@ -41,7 +42,7 @@ Thread* calling_thread() {
 
 }  // namespace
 
-// All threads but the running one, which goes on at once, become runnable in the block's order.
+// All threads of the block become runnable, in its order.
 void release_barrier(Worker& w, Block& block) {
   block.arrived = 0;
   block.result_true = block.voted_true;
@@ -49,15 +50,17 @@ void release_barrier(Worker& w, Block& block) {
   block.voted_true = block.votes = 0;
   ++w.progress;
   ++w.counts.barriers;
-  for (Thread* thread : block.order) {
-    if (thread == current) continue;
-    if (thread->state == State::barrier) resume_later(w, thread);
+  if (__builtin_expect(block.expected == block.size, 1)) {
+    w.push_all(block.order.data(), block.size);
+  } else {
+    for (Thread* thread : block.order)
+      if (thread->state == State::barrier) w.push(thread);
   }
 }
 
 void sync_threads(Site site) {
   Thread* thread = calling_thread();
-  if (!arrive(*worker, thread, *thread->block, site)) leave(&thread->context);
+  meet(*worker, thread, *thread->block, site);
 }
 
 int sync_threads_vote(Vote vote, int predicate, Site site) {
@@ -65,7 +68,7 @@ int sync_threads_vote(Vote vote, int predicate, Site site) {
   Block& block = *thread->block;
   ++block.votes;
   block.voted_true += predicate != 0;
-  if (!arrive(*worker, thread, block, site)) leave(&thread->context);
+  meet(*worker, thread, block, site);
   switch (vote) {
     case Vote::count:
       return static_cast<int>(block.result_true);

@@ -121,9 +121,10 @@ struct Worker {
   Launch* launch = nullptr;
   Context main = nullptr;        // the OS thread's own stack, where run_resident() loops
   std::vector<Block*> resident;  // blocks that run now
-  std::size_t starting = 0;      // of resident: the first that has unstarted threads
+  std::size_t resident_count = 0;
+  std::size_t starting = 0;  // of resident: the first that has unstarted threads
   std::uint64_t live_blocks = 0;
-  std::vector<Thread*> queue;  // ring of runnable threads
+  Thread** queue = nullptr;  // ring of runnable threads: mask + 1 places
   std::size_t head = 0, tail = 0, mask = 0;
   std::vector<Thread*> waiters;     // in wait(), until notify()
   std::uint64_t progress = 0;       // grows with everything that a waiter may wait for
@@ -136,10 +137,12 @@ struct Worker {
   std::vector<Stack*> stacks;
   std::vector<Block*> pool;  // block objects for reuse
   LaunchStats counts;
+  const Block* current_block = nullptr;  // whose blockIdx and shared_base are set
   std::uint32_t slow_ticks = 0;
 
   bool runnable() const { return head != tail; }
   void push(Thread* thread) { queue[tail++ & mask] = thread; }
+  void push_all(Thread* const* threads, std::size_t count);
   Thread* pop() { return queue[head++ & mask]; }
 };
 
@@ -166,6 +169,28 @@ void set_up_block(Worker& w, Block& block, std::uint64_t linear, uint3 index);
 inline void resume_later(Worker& w, Thread* thread) {
   thread->state = State::running;
   w.push(thread);
+}
+
+inline void make_current(Worker& w, Thread* thread) {
+  current = thread;
+  threadIdx = thread->index;
+  if (__builtin_expect(w.current_block != thread->block, 0)) {
+    w.current_block = thread->block;
+    shared_base = thread->block->shared;
+    blockIdx = thread->block->index;
+  }
+}
+
+// leave() for threads at barriers and collectives: inlined, as these are most of all switches. The stacks of
+// 256 threads don't fit into the L1 cache, so the memory of the thread after the next is fetched ahead.
+inline void leave_quickly(Worker& w, Thread* thread) {
+  if (__builtin_expect(w.starting < w.resident_count || w.head == w.tail, 0)) return leave(&thread->context);
+  ++w.counts.switches;
+  Thread* next = w.pop();
+  __builtin_prefetch(w.queue[(w.head + 1) & w.mask]);
+  if (w.head != w.tail) __builtin_prefetch(w.queue[w.head & w.mask]->context);
+  make_current(w, next);
+  if (next != thread) simt_switch(&thread->context, next->context);
 }
 constexpr std::size_t kStackGuard = 16 * 1024;
 

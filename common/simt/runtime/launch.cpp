@@ -190,7 +190,6 @@ void make_resident(Worker& w, const std::vector<uint3>& indices) {
 }
 
 void run_and_check(Worker& w) {
-  shared_base = nullptr;  // so that the first thread sets blockIdx
   run_resident(w);
   w.counts.blocks += w.resident.size();
   for (Block* block : w.resident) {

@@ -130,7 +130,7 @@ void rendezvous(std::uint32_t mask, const Collective& what, const void* input, v
   warp.waiting |= 1u << me;
   thread->state = State::warp;
   thread->site = site;
-  if (!try_complete(*worker, warp, mask)) leave(&thread->context);
+  if (!try_complete(*worker, warp, mask)) leave_quickly(*worker, thread);
 }
 
 // A lane that returns may be the last one that others waited for.

@@ -59,21 +59,11 @@ Stack* take_stack(Worker& w) {
 // ---- threads ----
 
 Thread* next_unstarted(Worker& w) {
-  for (; w.starting < w.resident.size(); ++w.starting) {
+  for (; w.starting < w.resident_count; ++w.starting) {
     Block& block = *w.resident[w.starting];
     if (block.started < block.size) return block.order[block.started++];
   }
   return nullptr;
-}
-
-void make_current(Worker&, Thread* thread) {
-  const Block& block = *thread->block;
-  current = thread;
-  threadIdx = thread->index;
-  if (__builtin_expect(shared_base != block.shared, 0)) {
-    shared_base = block.shared;
-    blockIdx = block.index;
-  }
 }
 
 void finish(Worker& w, Thread* thread) {
@@ -121,11 +111,19 @@ bool retry_waiters(Worker& w) {
 
 }  // namespace
 
+void Worker::push_all(Thread* const* threads, std::size_t count) {
+  const std::size_t start = tail & mask;
+  const std::size_t first = std::min(count, mask + 1 - start);  // up to the ring's end
+  std::memcpy(queue + start, threads, first * sizeof *threads);
+  std::memcpy(queue, threads + first, (count - first) * sizeof *threads);
+  tail += count;
+}
+
 void leave(Context* save) {
   Worker& w = *worker;
   ++w.counts.switches;
   if (__builtin_expect(!w.launch->aborted.load(std::memory_order_relaxed), 1)) {
-    if (w.starting < w.resident.size()) {
+    if (w.starting < w.resident_count) {
       if (Thread* thread = next_unstarted(w)) {
         w.first_thread = thread;
         w.first_stack = take_stack(w);
@@ -148,19 +146,22 @@ void leave(Context* save) {
 void run_resident(Worker& w) {
   std::size_t threads = 0;
   for (const Block* block : w.resident) threads += block->size;
-  if (w.queue.size() < threads + 1) {
+  if (w.mask < threads) {
     std::size_t capacity = 64;
     while (capacity < threads + 1) capacity *= 2;
-    w.queue.resize(capacity);
+    delete[] w.queue;
+    w.queue = new Thread*[capacity]();
     w.mask = capacity - 1;
   }
   w.head = w.tail = 0;
+  w.resident_count = w.resident.size();
+  w.current_block = nullptr;
   w.starting = 0;
   w.live_blocks = w.resident.size();
   w.waiters.clear();
   w.cluster_arrived = 0;
   while (!w.launch->aborted.load(std::memory_order_relaxed)) {
-    if (w.starting < w.resident.size() || w.runnable()) {
+    if (w.starting < w.resident_count || w.runnable()) {
       leave(&w.main);
     } else if (w.live_blocks == 0) {
       return;
@@ -222,7 +223,7 @@ void tick_slow() {
     fail("simt-hang", "the kernel runs for more than %g s\n%s", options().timeout_seconds,
          who_waits_where(w).c_str());
   }
-  if (!w.runnable() && w.starting >= w.resident.size()) {
+  if (!w.runnable() && w.starting >= w.resident_count) {
     // Nothing else to run here: what this thread waits for, if it does, another worker must do.
     if (++w.slow_ticks % 16 == 0 && w.launch->workers > 1) sched_yield();
     if (!w.launch->aborted.load(std::memory_order_relaxed)) {
