@@ -233,12 +233,14 @@ inline std::vector<TableResult> tables() {
 __attribute__((weak)) int main(int argc, char** argv) {
   std::vector<char*> arguments;
   std::string json;
+  bool listing = false;  // needs no device
   for (int i = 0; i < argc; ++i) {
     if (std::strncmp(argv[i], "--json=", 7) == 0) {
       json = argv[i] + 7;
     } else if (std::strcmp(argv[i], "--json") == 0 && i + 1 < argc) {
       json = argv[++i];
     } else {
+      listing = listing || std::strncmp(argv[i], "--benchmark_list_tests", 22) == 0;
       arguments.push_back(argv[i]);
     }
   }
@@ -248,6 +250,10 @@ __attribute__((weak)) int main(int argc, char** argv) {
   int count = static_cast<int>(arguments.size());
   benchmark::Initialize(&count, arguments.data());
   if (benchmark::ReportUnrecognizedArguments(count, arguments.data())) return 2;
+  if (listing) {
+    benchmark::RunSpecifiedBenchmarks();
+    return 0;
+  }
   try {
     const days::Device& device = days::current_device();
     if (device.simt) {
