@@ -16,6 +16,7 @@
 #include <cstring>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -172,7 +173,9 @@ inline bool register_ladder(const std::string& name, const LadderInfo& ladder) {
       }
       // The CPU's versions run on a shape that takes them seconds, not hours; its name says which.
       const auto add_cpu = [&](const char* which, bool parallel) {
+        static std::set<std::string> added;
         const Shape quick = Instance::cpu_shape(ladder, type, shape);
+        if (!added.insert(name + which + ladder.types[type].name + quick.text()).second) return;
         benchmark::RegisterBenchmark(
             (name + "/" + which + "/" + ladder.types[type].name + "/" + quick.text("x")).c_str(),
             [&ladder, type, quick, parallel](benchmark::State& s) {
