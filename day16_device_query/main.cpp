@@ -21,13 +21,13 @@
 namespace day16 {
 namespace {
 
-constexpr int kUsage = 2, kMachine = 3;  // exit codes, as run_day's
+constexpr int kFailed = 1, kUsage = 2, kMachine = 3;  // exit codes, as run_day's
 
 struct Flags {
   bool properties = false;  // --properties: these alone
   bool help = false;
-  bool ladders_only =
-      false;  // any flag of run_day but --json and --color, right or wrong: it gets its answer at once
+  // Any flag of run_day but --json and --color, right or wrong: it gets its answer without a measurement.
+  bool ladders_only = false;
   bool json_to_stdout = false;             // --json -: no text beside it
   std::string json;                        // --json FILE
   std::string svg = "build/roofline.svg";  // --svg FILE
@@ -135,8 +135,8 @@ int run(int argc, char** argv) {
     std::fprintf(stderr, "error: %s\n", flags.error.c_str());
     return kUsage;
   }
-  if (flags.properties && flags.rest.size() > (flags.json.empty() ? 1u : 3u)) {
-    std::fprintf(stderr, "error: with --properties goes --json FILE alone, not %s\n", flags.rest[1]);
+  if (flags.properties && flags.ladders_only) {
+    std::fprintf(stderr, "error: --properties runs no ladder: beside it go --json FILE and --color alone\n");
     return kUsage;
   }
   if (flags.properties || (!flags.ladders_only && !flags.json_to_stdout)) {
@@ -145,7 +145,11 @@ int run(int argc, char** argv) {
       if (code != 0 || flags.properties) return code;
     } catch (const days::CudaError& error) {
       const std::string machine = days::machine_error(error.code());
-      std::fprintf(stderr, "error: %s\n", machine.empty() ? error.what() : machine.c_str());
+      if (machine.empty()) {
+        std::fprintf(stderr, "error: %s\n", error.what());
+        return kFailed;
+      }
+      std::fprintf(stderr, "error: %s\n  ./days doctor\n", machine.c_str());
       return kMachine;
     }
   }
