@@ -60,7 +60,7 @@ class Shared {
         u_.edits.replace(k, t_.partner(k + 1), "");
       }
     }
-    u_.edits.before(begin, "typedef ");
+    u_.edits.before(begin, "[[maybe_unused]] typedef ");
     std::string tail = ";";
     for (const int name : declared_names(begin, end)) {
       const std::string n = t_.string(name), type = "simt_T" + id + "_" + n, holder = "simt_S" + id + "_" + n;
