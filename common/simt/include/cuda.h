@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Of the driver API only its version and a few types: there is no driver, so a program that calls it does not link.
+// Of the driver API only its version and a few types: there is no driver, so a program that calls it does not
+// link.
 #ifndef __cuda_cuda_h__
 #define __cuda_cuda_h__
 
