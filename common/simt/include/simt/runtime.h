@@ -91,7 +91,10 @@ void launch(const char* name, const Body& body, const KernelBounds& bounds = {})
                          Body own(*static_cast<const Body*>(closure));
                          own();
                        },
-                       sizeof(Body), 48 * 1024, bounds.max_threads, bounds.cluster};
+                       sizeof(Body),
+                       48 * 1024,
+                       bounds.max_threads,
+                       bounds.cluster};
   launch_kernel(kernel, &body);
 }
 
