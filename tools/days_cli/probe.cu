@@ -4,7 +4,9 @@
 
 #include <cstdio>
 
-__global__ void square(int* out) { out[blockIdx.x * blockDim.x + threadIdx.x] = threadIdx.x * threadIdx.x; }
+__global__ void square(int* out) {
+  out[blockIdx.x * blockDim.x + threadIdx.x] = threadIdx.x * threadIdx.x;
+}
 
 int main() {
   int* out = nullptr;
