@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Random numbers that any thread computes from a seed and an index alone, the same bit for bit on host and
-// device, with any compiler flags. The way there: whole-number arithmetic up to one conversion and one
+// device, whatever the compiler fuses. The way there: whole-number arithmetic up to one conversion and one
 // multiplication, each of which IEEE arithmetic rounds in one way only. (A Box-Muller transform cannot
 // promise that: logf and cosf differ from one mathematics library to the next, and a compiler may fuse a * b
 // + c or not.)

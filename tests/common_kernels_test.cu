@@ -50,6 +50,7 @@ void expect_same_everywhere() {
   using days::Distribution;
   expect_same<T>(Distribution::kNormal, 1, 0);
   expect_same<T>(Distribution::kNormal, 1e-20, 0);
+  expect_same<T>(Distribution::kNormal, 1e-40, 0);  // denormals
   expect_same<T>(Distribution::kNormal, 12.34567, 0);
   expect_same<T>(Distribution::kUniform, 0, 0);
   expect_same<T>(Distribution::kUniform, -3, 100);

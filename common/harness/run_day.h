@@ -477,7 +477,7 @@ class DayRun {
       table.cpu.push_back({name, shape, seconds, timed->traffic().bytes(), timed->flops()});
     };
     add("CPU loops", timed->reference_seconds());
-    if (typed.parallel) add("CPU, " + std::to_string(cpu_threads()) + " cores", timed->parallel_seconds());
+    if (typed.parallel) add("CPU, " + std::to_string(cpu_threads()) + " threads", timed->parallel_seconds());
   }
 
   // ---- Printing ----
@@ -551,7 +551,7 @@ class DayRun {
     }
     const size_t name = name_width(table), time = noisy ? 15 : 10, rate = 9,
                  ratio = library != nullptr ? 7 : 0;
-    const size_t bar = 80 - (name + 8 + 5 + time + rate + 2 + 5 + ratio);
+    const size_t others = name + 8 + 5 + time + rate + 2 + 5 + ratio, bar = others < 72 ? 80 - others : 8;
     std::printf("%s%s%s%s%s  %s%s\n", left("rung", name).c_str(), left("result", 8).c_str(),
                 left("error", 5).c_str(), right("time", time).c_str(), right(table.unit(), rate).c_str(),
                 table.limit > 0 ? left("of limit", bar + 5).c_str() : std::string(bar + 5, ' ').c_str(),
@@ -565,7 +565,7 @@ class DayRun {
                    share = table.limit > 0 ? table.work() / row.timing.seconds / table.limit : 0;
       std::string shown_time = time_text(row.timing.seconds);
       if (row.timing.noise > 0.02)
-        shown_time += " \u00b1" + three_digits(std::ceil(100 * row.timing.noise)).substr(0, 2) + "%";
+        shown_time += " \u00b1" + std::to_string(std::lround(std::ceil(100 * row.timing.noise))) + "%";
       std::string line =
           right(shown_time, time) + right(table.work() > 0 ? three_digits(speed) : "", rate) + "  ";
       if (table.limit > 0) {
@@ -612,13 +612,19 @@ class DayRun {
       const double seconds = work > 0 ? cpu.seconds * table.work() / work : cpu.seconds;
       least_cpu = least_cpu == 0 ? seconds : std::min(least_cpu, seconds);
       text += (&cpu == &table.cpu[0] ? " " : ", ") + times(seconds / best.timing.seconds) + " as fast as " +
-              (&cpu == &table.cpu[0] ? "the CPU loops" : "all cores");
+              (&cpu == &table.cpu[0] ? "the CPU loops" : "all CPU threads");
     }
     text += "; with both copies " + times(least_cpu / (best.timing.seconds + copies)) + ".";
     std::printf("%s\n", wrap(text, "  ").c_str());
   }
 
   void print_lesson(const TableResult& table) const {
+    std::string others;
+    for (const Typed& type : table.ladder->types) {
+      if (type.name != table.ladder->types[table.type].name)
+        others += (others.empty() ? "" : ",") + type.name;
+    }
+    if (!others.empty() && options_.types.empty()) std::printf("Other types: --type %s\n", others.c_str());
     if (!table.ladder->lesson_text.empty())
       std::printf("%s\n", wrap("Lesson: " + table.ladder->lesson_text, "  ").c_str());
   }
