@@ -42,7 +42,8 @@ case "$*" in --version) echo 3.25.1 ;; --build*) {build} ;; *) {configure} ;; es
 
     def ctest(self, *tests, code=0):
         """tests: (name, labels, ctest's status, kinds of cases or None for a program that is no GoogleTest)."""
-        listed = {"tests": [{"name": name, "properties": [{"name": "LABELS", "value": labels}]}
+        listed = {"tests": [dict({"name": name, "properties": [{"name": "LABELS", "value": labels}]},
+                                 **({"command": ["/usr/bin/python3", "x.py"]} if "python" in labels else {}))
                             for name, labels, _, _ in tests]}
         xml = "".join(f'<testcase name="{name}" status="{status}"><system-out>said by {name}</system-out></testcase>'
                       for name, _, status, _ in tests)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import difflib
 
+from days_cli import console
 from days_cli.errors import DaysError
+
+COLORS = ("auto", "always", "never")
 
 
 class Arguments:
@@ -23,7 +26,7 @@ def parse(command, arguments, valued=None, switches=(), words=0, passed_on=()):
     """valued: {"--backend": ("cuda", "simt") or None for any}; passed_on: names of valued options of the program that
     the command starts. Where there are any, unknown flags after the first word go there as well, as does all after --.
     """
-    valued = dict(valued or {}, **{"--color": ("auto", "always", "never")})
+    valued = dict(valued or {}, **{"--color": COLORS})
     switches = (*switches, "--help")
     result = Arguments()
     queue = list(arguments)
@@ -50,23 +53,29 @@ def parse(command, arguments, valued=None, switches=(), words=0, passed_on=()):
         elif passed_on and result.rest:
             result.rest.append(argument)  # the value of a flag that only the program knows
         else:
-            raise DaysError(f'days {command} does not know what to do with "{argument}"', f"./days {command} --help")
+            raise DaysError(f'days {command} does not know what to do with "{argument}"', _help(command))
+    if "--color" in result.options:
+        console.set_color(result.options["--color"])
     return result
+
+
+def _help(command):
+    return " ".join(filter(None, ["./days", command, "--help"]))
 
 
 def _next(command, name, queue):
     if not queue or (queue[0].startswith("--") and len(queue[0]) > 2):
-        raise DaysError(f"{name} needs a value", f"./days {command} --help")
+        raise DaysError(f"{name} needs a value", _help(command))
     return queue.pop(0)
 
 
 def _checked(command, name, allowed, value):
     if allowed and value not in allowed:
-        raise DaysError(f'{name} is {" or ".join(allowed)}, not "{value}"', f"./days {command} --help")
+        raise DaysError(f'{name} is {" or ".join(allowed)}, not "{value}"', _help(command))
     return value
 
 
 def _unknown(command, name, known):
     near = difflib.get_close_matches(name, known, 1)
     return DaysError(f"days {command} has no flag {name}." + (f" Nearest: {near[0]}" if near else ""),
-                     f"./days {command} --help")
+                     _help(command))

@@ -20,16 +20,15 @@ def set_color(mode):
     _mode = mode
 
 
+def color_mode():
+    return _mode
+
+
 def coloured(stream):
     """Does text for this stream carry colours?"""
     if _mode != "auto":
         return _mode == "always"
     return stream.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
-
-
-def color_flag(stream=None):
-    """The --color value that makes another program do as we do."""
-    return _mode if _mode != "auto" else ("always" if coloured(stream or sys.stdout) else "never")
 
 
 def paint(text, colour, stream=None):

@@ -8,7 +8,7 @@ import importlib
 import signal
 import sys
 
-from days_cli import console
+from days_cli import arguments, console
 from days_cli.errors import ENVIRONMENT, INTERRUPTED, DaysError
 
 COMMANDS = ("list", "run", "test", "bench", "doctor", "new")
@@ -34,14 +34,14 @@ def _help():
     return 0
 
 
-def _dispatch(arguments):
-    while arguments and arguments[0].partition("=")[0] == "--color":  # before the command it works as well
-        arguments = arguments[1 if "=" in arguments[0] else 2:] + arguments[:1 if "=" in arguments[0] else 2]
-        if len(arguments) <= 2 and arguments[0].startswith("--color"):
-            arguments = ["list", *arguments]
-    if not arguments:
+def _dispatch(args):
+    if args and args[0].partition("=")[0] == "--color":  # before the command it works as well
+        size = 1 if "=" in args[0] else 2
+        arguments.parse("", args[:size])
+        args = args[size:]
+    if not args:
         return module_of("list").overview()
-    command, rest = arguments[0], arguments[1:]
+    command, rest = args[0], args[1:]
     if command in ("--help", "-h", "help"):
         return _help()
     if command not in COMMANDS:
@@ -52,12 +52,12 @@ def _dispatch(arguments):
     return module_of(command).run(rest)
 
 
-def main(arguments):
+def main(args):
     if hasattr(signal, "SIGPIPE"):
         # `./days list | head -1` ends quietly, and what we start does not inherit Python's ignored signal.
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     try:
-        return _dispatch(list(arguments))
+        return _dispatch(list(args))
     except DaysError as error:
         console.print_error(error)
         return error.code

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 
 from days_cli import arguments, builder, catalog, cmake_tools, console, paths, toolchain
 from days_cli.errors import WRONG, DaysError
@@ -26,7 +27,6 @@ def run(args):
     given = arguments.parse("bench", [arg for arg in args if not _for_benchmark(arg)],
                             {"--backend": ("cuda", "simt"), "--preset": None}, (), 1, ("--benchmark_filter",))
     passed_on = [arg for arg in args if _for_benchmark(arg)] + given.rest
-    console.set_color(given.get("--color", "auto"))
     if given.get("--help"):
         console.say(HELP)
         return 0
@@ -51,7 +51,7 @@ def run(args):
         program = paths.BUILD / preset / "bin" / f"day{day.number:02d}_bench"
         if len(days) > 1:
             console.say(console.paint(f"Day {day.label}", "bold"))
-        color = ["--benchmark_color=" + ("true" if console.color_flag() == "always" else "false")]
+        color = ["--benchmark_color=" + ("true" if console.coloured(sys.stdout) else "false")]
         code = subprocess.run([str(program), *color, *passed_on], check=False).returncode
         if code < 0:
             raise DaysError(f"{os.path.relpath(program)} was ended by signal {-code}", code=WRONG)

@@ -40,7 +40,6 @@ class Finding:
 
 def run(args):
     given = arguments.parse("doctor", args)
-    console.set_color(given.get("--color", "auto"))
     if given.get("--help"):
         console.say(HELP)
         return 0

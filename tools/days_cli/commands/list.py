@@ -13,7 +13,6 @@ HELP = """./days list      every day in teaching order: here, or planned
 
 def run(args):
     given = arguments.parse("list", args)
-    console.set_color(given.get("--color", "auto"))
     if given.get("--help"):
         console.say(HELP)
         return 0

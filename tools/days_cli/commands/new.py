@@ -24,7 +24,6 @@ union unsigned using virtual void volatile while xor half bf16""".split())
 
 def run(args):
     given = arguments.parse("new", args, words=2)
-    console.set_color(given.get("--color", "auto"))
     if given.get("--help"):
         console.say(HELP)
         return 0

@@ -31,7 +31,6 @@ _PASSED_ON = ("--size", "--variant", "--type", "--json")
 
 def run(args):
     given = arguments.parse("run", args, {"--backend": ("cuda", "simt")}, ("--checked", "--list"), 1, _PASSED_ON)
-    console.set_color(given.get("--color", "auto"))
     if given.get("--help"):
         console.say(HELP)
         return 0
@@ -49,8 +48,8 @@ def run(args):
         console.note(remark)
     program = run_build.build_day(day, backend, bool(given.get("--checked")))
     flags = given.rest + (["--list"] if given.get("--list") else [])
-    if given.get("--color"):
-        flags += ["--color", given.get("--color")]
+    if console.color_mode() != "auto":
+        flags += ["--color", console.color_mode()]
     sys.stdout.flush()
     sys.stderr.flush()
     try:

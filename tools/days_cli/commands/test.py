@@ -60,7 +60,6 @@ class Program:
 
 def run(args):
     given = arguments.parse("test", args, {"--backend": ("cuda", "simt"), "--preset": None}, ("--checked",), 1)
-    console.set_color(given.get("--color", "auto"))
     if given.get("--help"):
         console.say(HELP)
         return 0
@@ -96,7 +95,7 @@ def _test(preset, day):
         tests = _listed(preset, label)
         if not tests:
             raise DaysError(f"day {day.label} has no tests" if day else "there are no tests", "./days list", WRONG)
-        cmake_tools.build(preset, [name for name, labels in tests if "python" not in labels])
+        cmake_tools.build(preset, [name for name, is_target in tests if is_target])
     folder = paths.BUILD / preset
     results = folder / "test-results"
     shutil.rmtree(results, ignore_errors=True)
@@ -120,15 +119,16 @@ def _test(preset, day):
 
 
 def _listed(preset, label):
-    """(name, labels) of each test that ctest would run."""
+    """(name, whether it is a target to build) of each test that ctest would run."""
     text = toolchain.output_of([cmake_tools.find("ctest")[0], "--preset", preset, *label, "--show-only=json-v1"],
                                cwd=paths.ROOT)
     try:
         tests = json.loads(text[text.index("{"):])["tests"]
     except ValueError as error:
         raise DaysError(f"ctest cannot list the tests of {preset}", f"ctest --preset {preset} -N", WRONG) from error
-    return [(test["name"], [label for item in test.get("properties", []) if item["name"] == "LABELS"
-                            for label in item["value"]]) for test in tests]
+    programs = paths.BUILD / preset / "bin"
+    # What is not built yet has no command; what has one elsewhere is a script.
+    return [(test["name"], test.get("command", [str(programs)])[0].startswith(str(programs))) for test in tests]
 
 
 def _read(results):
