@@ -7,6 +7,7 @@
 #ifdef __CUDACC__
 #include "cuda_runtime.h"
 #endif
+#include "cuda_fp16.h"  // as NVIDIA's header does
 #include "device_functions.h"
 #include "simt/float16_bits.h"
 
