@@ -6,6 +6,7 @@
 //   day01_vector_add/02_x.cu:17  kernel vector_add, block (3,0,0), thread (33,0,0)
 //       y[i] = x[i];
 //   further lines
+#include <algorithm>
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
@@ -34,8 +35,13 @@ void split(const std::string& message, Failure& failure) {
 std::vector<Line> user_lines(const Failure& failure) {
   std::vector<Line> lines;
   if (failure.site.line > 0) lines.push_back({failure.site.file, failure.site.line, true});
+  bool found = false;
   for (void* frame : failure.frames) {
-    for (const Line& line : lines_of(frame)) {
+    const std::vector<Line> inlined = lines_of(frame);
+    const bool here = std::any_of(inlined.begin(), inlined.end(), [](const Line& line) { return line.user; });
+    if (found && !here) break;  // below the kernel lies only the runtime
+    found = here;
+    for (const Line& line : inlined) {
       if (!line.user) continue;
       if (!lines.empty() && lines.back().file == line.file && lines.back().line == line.line) continue;
       lines.push_back(line);

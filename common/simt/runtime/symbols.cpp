@@ -11,9 +11,20 @@
 
 #include "internal.h"
 
-#if __has_include(<backtrace.h>)
-#include <backtrace.h>
+// GCC finds the header of the library that comes with it; for clang the build may say that the library is
+// linked.
+#if __has_include(<backtrace.h>) && !defined(SIMT_LIBBACKTRACE)
 #define SIMT_LIBBACKTRACE 1
+#endif
+#ifdef SIMT_LIBBACKTRACE
+extern "C" {
+struct backtrace_state;
+backtrace_state* backtrace_create_state(const char* file, int threaded,
+                                        void (*error)(void*, const char*, int), void*);
+int backtrace_pcinfo(backtrace_state*, std::uintptr_t address,
+                     int (*line)(void*, std::uintptr_t, const char* file, int line, const char* function),
+                     void (*error)(void*, const char*, int), void*);
+}
 #endif
 
 namespace simt {
@@ -61,6 +72,7 @@ std::vector<Line> resolve(std::uintptr_t address) {
 #else
 
 // The tools print "FILE:LINE" (atos: "name (in module) (FILE:LINE)") a line, inlined callers below.
+// binutils 2.40's addr2line misses the callers in clang's debug information, so LLVM's tool is asked first.
 std::vector<Line> resolve(std::uintptr_t address) {
   std::vector<Line> lines;
   Dl_info info;
@@ -77,7 +89,7 @@ std::vector<Line> resolve(std::uintptr_t address) {
   if (length > 0 && access(info.dli_fname, R_OK) != 0) module.assign(path, static_cast<std::size_t>(length));
   const std::size_t offset = address - base;
   const std::string command = format_text(
-      "{ addr2line -i -e '%s' 0x%zx || llvm-symbolizer --functions=none --obj='%s' 0x%zx; } 2>/dev/null",
+      "{ llvm-symbolizer --functions=none --obj='%s' 0x%zx || addr2line -i -e '%s' 0x%zx; } 2>/dev/null",
       module.c_str(), offset, module.c_str(), offset);
 #endif
   FILE* output = popen(command.c_str(), "r");
