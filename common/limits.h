@@ -16,7 +16,7 @@ namespace days {
 enum class Mix { kRead, kWrite, kCopy, kTwoToOne };
 inline constexpr Mix kMixes[] = {Mix::kRead, Mix::kWrite, Mix::kCopy, Mix::kTwoToOne};
 
-// "read-only", "write-only", "copy", "2:1 (read:write)"
+// "read-only", "write-only", "copy", "2:1 mix" (two bytes read for each one written)
 const char* mix_name(Mix mix);
 // The mix that a problem's traffic is nearest to.
 Mix mix_of(const Traffic& traffic);

@@ -30,7 +30,7 @@ const char* mix_name(Mix mix) {
     case Mix::kCopy:
       return "copy";
     case Mix::kTwoToOne:
-      return "2:1 (read:write)";
+      return "2:1 mix";
   }
   return "";
 }

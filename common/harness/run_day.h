@@ -477,7 +477,7 @@ class DayRun {
       table.cpu.push_back({name, shape, seconds, timed->traffic().bytes(), timed->flops()});
     };
     add("CPU loops", timed->reference_seconds());
-    if (typed.parallel) add("CPU, " + std::to_string(cpu_threads()) + " threads", timed->parallel_seconds());
+    if (typed.parallel) add("CPU threads", timed->parallel_seconds());
   }
 
   // ---- Printing ----
@@ -552,10 +552,11 @@ class DayRun {
     const size_t name = name_width(table), time = noisy ? 15 : 10, rate = 9,
                  ratio = library != nullptr ? 7 : 0;
     const size_t others = name + 8 + 5 + time + rate + 2 + 5 + ratio, bar = others < 72 ? 80 - others : 8;
-    std::printf("%s%s%s%s%s  %s%s\n", left("rung", name).c_str(), left("result", 8).c_str(),
-                left("error", 5).c_str(), right("time", time).c_str(), right(table.unit(), rate).c_str(),
-                table.limit > 0 ? left("of limit", bar + 5).c_str() : std::string(bar + 5, ' ').c_str(),
-                library != nullptr ? "  x lib" : "");
+    std::string header = left("rung", name) + left("result", 8) + left("error", 5) + right("time", time) +
+                         right(table.unit(), rate) + "  " + left(table.limit > 0 ? "of limit" : "", bar + 5) +
+                         (library != nullptr ? "  x lib" : "");
+    header.erase(header.find_last_not_of(' ') + 1);
+    std::printf("%s\n", header.c_str());
     for (const RowResult& row : table.rows) {
       if (row.timing.seconds <= 0) {
         print_untimed(table, row, name);
@@ -590,7 +591,8 @@ class DayRun {
       const double work = table.flops > 0 ? cpu.flops : cpu.bytes;
       std::string line = left(cpu.name, name) + std::string(13, ' ') + right(time_text(cpu.seconds), time);
       if (work > 0) line += right(three_digits(work / cpu.seconds / (table.flops > 0 ? 1e12 : 1e9)), rate);
-      if (!(cpu.shape == table.shape)) line += "  for " + cpu.shape.text();
+      if (cpu.name == "CPU threads") line += "  " + std::to_string(cpu_threads()) + " threads";
+      if (!(cpu.shape == table.shape)) line += "  at " + cpu.shape.text();
       std::printf("%s\n", line.c_str());
     }
     if (table.copies.there + table.copies.back > 0) {
