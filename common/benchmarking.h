@@ -148,7 +148,7 @@ inline void bench_cpu(benchmark::State& state, const LadderInfo& ladder, size_t 
     for (auto _ : state) {
       const double once = parallel ? instance.parallel_seconds() : instance.reference_seconds();
       state.SetIterationTime(once);
-      record(ladder, type, shape, parallel ? "CPU parallel" : "CPU loops").seconds.push_back(once);
+      record(ladder, type, shape, parallel ? "CPU threads" : "CPU loops").seconds.push_back(once);
       if (instance.traffic().bytes() > 0) state.counters["bytes/s"] = instance.traffic().bytes() / once;
       if (instance.flops() > 0) state.counters["FLOP/s"] = instance.flops() / once;
     }
@@ -157,11 +157,18 @@ inline void bench_cpu(benchmark::State& state, const LadderInfo& ladder, size_t 
   }
 }
 
-inline bool register_ladder(const std::string& name, const LadderInfo& ladder) {
+// Called from main, when the libraries' own registrations have been made.
+inline void register_now(const std::string& name, const LadderInfo& ladder) {
   for (const Shape& shape : ladder.bench_shapes) {
     for (size_t type = 0; type < ladder.types.size(); ++type) {
       const std::string tail = "/" + ladder.types[type].name + "/" + shape.text("x");
       for (const Row& row : ladder.rows) {
+        if (ladder.launcher(row, type) == nullptr) {  // said once, instead of at every repetition
+          record(ladder, type, shape, row.name) = {&row, ladder.absent(row, type, Device{}), {}};
+          std::fprintf(stderr, "%s/%s%s: %s\n", name.c_str(), row.name.c_str(), tail.c_str(),
+                       ladder.absent(row, type, Device{}).c_str());
+          continue;
+        }
         benchmark::RegisterBenchmark(
             (name + "/" + row.name + tail).c_str(),
             [&ladder, &row, type, shape](benchmark::State& s) { bench_row(s, ladder, row, type, shape); })
@@ -186,9 +193,17 @@ inline bool register_ladder(const std::string& name, const LadderInfo& ladder) {
             ->Unit(benchmark::kMicrosecond);
       };
       add_cpu("CPU_loops", false);
-      if (ladder.types[type].parallel) add_cpu("CPU_parallel", true);
+      if (ladder.types[type].parallel) add_cpu("CPU_threads", true);
     }
   }
+}
+
+inline std::vector<std::pair<std::string, const LadderInfo*>>& ladders() {
+  static std::vector<std::pair<std::string, const LadderInfo*>> all;
+  return all;
+}
+inline bool register_ladder(const std::string& name, const LadderInfo& ladder) {
+  ladders().push_back({name, &ladder});
   return true;
 }
 
@@ -251,6 +266,9 @@ __attribute__((weak)) int main(int argc, char** argv) {
   char counters[] = "--benchmark_counters_tabular=true";
   arguments.insert(arguments.begin() + 1, {interleave, counters});  // first, so that the user's own flags win
   int count = static_cast<int>(arguments.size());
+  for (const auto& [name, ladder] : days::benchmarking_detail::ladders()) {
+    days::benchmarking_detail::register_now(name, *ladder);
+  }
   benchmark::Initialize(&count, arguments.data());
   if (benchmark::ReportUnrecognizedArguments(count, arguments.data())) return 2;
   if (listing) {
