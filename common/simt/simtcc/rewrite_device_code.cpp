@@ -123,7 +123,7 @@ class DeviceCode {
           break;
         }
       } else if (t_.is_literal(k) && section > 0) {
-        u_.edits.before(k, "{");
+        u_.edits.before(k, t_.is(k - 1, ")") ? ", {" : "{");  // nvcc does without the comma
         u_.edits.after(k, ", ");
       } else if (t_.is(k, "[") && section > 0 && t_.is_literal(t_.partner(k) + 1)) {
         t_.fail(k, "inline PTX has no named operands");

@@ -168,7 +168,7 @@ void Scopes::read_word(int i, Declaration& d) {
   if (w == "__shared__") d.shared = true;
   if (w == "__device__" || w == "__constant__" || w == "__managed__") d.variable_space = true;
   if (w == "static") d.is_static = true;
-  if (w == "extern" && !t_.is_literal(i + 1)) d.is_extern = true;
+  if (w == "extern") d.is_extern = true;  // also extern "C"
   if (w == "friend") d.is_friend = true;
   if (w == "inline" || w == "__inline__") d.is_inline = true;
   if (w == "constexpr" || w == "consteval") d.is_constexpr = true;
