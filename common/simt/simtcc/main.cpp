@@ -88,7 +88,7 @@ bool is_clang(const std::string& compiler) {
 // of no use to it, and volatile accesses count as plain ones.
 Arguments checked_flags(const std::string& compiler) {
   if (is_clang(compiler)) return {"-fsanitize=thread", "-mllvm", "-tsan-instrument-func-entry-exit=0"};
-  return {"-fsanitize=thread", "--param", "tsan-instrument-func-entry-exit=0"};
+  return {"-fsanitize=thread", "--param", "tsan-instrument-func-entry-exit=0", "-Wno-tsan"};
 }
 
 void write_file(const std::string& path, const std::string& text) {
