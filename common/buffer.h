@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
 // Device memory that frees itself and shows what was done to it: guard bands before and after each buffer,
-// and poison in what nobody has written yet. Both are all ones, a NaN in every floating-point type, so a
-// kernel that reads outside its input or leaves its output unwritten shows NaN.
+// and poison in what nobody has written yet. Both are NaNs in every floating-point type, so a kernel that
+// reads outside its input or leaves its output unwritten shows NaN. Bands differ from buffer to buffer: a
+// copy that runs past its end copies one band over another, and must not leave the same bytes behind.
 #pragma once
 
 #include <cuda_runtime.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstring>
 #include <string>
@@ -36,12 +38,20 @@ class DeviceMemory {
     CUDA_CHECK(cudaMalloc(&base_, bytes_ + 2 * kGuardBytes));
     CUDA_CHECK(cudaMemset(base_, kGuard, bytes_ + 2 * kGuardBytes));
     if (poison != kGuard && bytes_ > 0) CUDA_CHECK(cudaMemset(data(), poison, bytes_));
+    if (kGuardBytes == 0) return;
+    const std::vector<unsigned char> band = guard_band();
+    CUDA_CHECK(cudaMemcpy(base_, band.data(), kGuardBytes, cudaMemcpyHostToDevice));
+    CUDA_CHECK(cudaMemcpy(static_cast<unsigned char*>(data()) + bytes_, band.data(), kGuardBytes,
+                          cudaMemcpyHostToDevice));
   }
   DeviceMemory(DeviceMemory&& other) noexcept
-      : base_(std::exchange(other.base_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+      : base_(std::exchange(other.base_, nullptr)),
+        bytes_(std::exchange(other.bytes_, 0)),
+        tag_(other.tag_) {}
   DeviceMemory& operator=(DeviceMemory&& other) noexcept {
     std::swap(base_, other.base_);
     std::swap(bytes_, other.bytes_);
+    std::swap(tag_, other.tag_);
     return *this;
   }
   // Errors are ignored here: after a kernel's fault every call returns that fault, which has been reported.
@@ -65,6 +75,7 @@ class DeviceMemory {
   std::string damage() const {
     if (kGuardBytes == 0 || base_ == nullptr) return "";
     CUDA_CHECK(cudaDeviceSynchronize());
+    const std::vector<unsigned char> whole = guard_band();
     std::vector<unsigned char> band(kGuardBytes);
     for (const bool after : {false, true}) {
       const unsigned char* from =
@@ -72,7 +83,8 @@ class DeviceMemory {
       CUDA_CHECK(cudaMemcpy(band.data(), from, kGuardBytes, cudaMemcpyDeviceToHost));
       // The band's byte next to the buffer comes first in both directions.
       for (size_t i = 0; i < kGuardBytes; ++i) {
-        if (band[after ? i : kGuardBytes - 1 - i] != kGuard) {
+        const size_t at = after ? i : kGuardBytes - 1 - i;
+        if (band[at] != whole[at]) {
           return "overwritten " + std::to_string(i + (after ? 0 : 1)) + " bytes " +
                  (after ? "after its end" : "before its start");
         }
@@ -82,8 +94,20 @@ class DeviceMemory {
   }
 
  private:
+  // 0xff and the tag in turn: a NaN in 16, 32 and 64 bits for each tag from 0xf1 on.
+  std::vector<unsigned char> guard_band() const {
+    std::vector<unsigned char> band(kGuardBytes, kGuard);
+    for (size_t i = 0; i < band.size(); i += 2) band[i] = tag_;
+    return band;
+  }
+  static unsigned char next_tag() {
+    static std::atomic<unsigned> buffers{0};
+    return static_cast<unsigned char>(0xf1 + buffers++ % 14);
+  }
+
   void* base_ = nullptr;
   size_t bytes_ = 0;
+  unsigned char tag_ = next_tag();
 };
 
 // n elements of T on the device, poisoned until written.

@@ -22,7 +22,9 @@ namespace {
 
 constexpr std::size_t kAlignment = 256;
 constexpr std::size_t kCanary = 256;  // bytes checked before the data; after it the rest of its 256
-constexpr unsigned char kCanaryByte = 0xca;
+// Canaries differ from one allocation to the next: a copy that runs past its end copies one canary over
+// another, and must not leave the same bytes behind.
+constexpr unsigned char kFirstCanary = 0x81, kCanaries = 113;
 constexpr std::size_t kPoisonLimit = std::size_t{1}
                                      << 30;  // larger allocations are poisoned at both ends only
 
@@ -32,6 +34,7 @@ struct Entry {
   std::size_t page_bytes;
   MemoryKind kind;
   bool live;
+  unsigned char canary;  // the byte that fills both of its canaries
 };
 
 struct Arena {
@@ -41,6 +44,7 @@ struct Arena {
   std::size_t page = 4096;
   std::size_t fresh = 0;            // offset of the first page never used
   std::size_t used = 0, total = 0;  // bytes of live allocations; the device's size
+  std::size_t allocations = 0;      // so far
   std::map<char*, Entry> entries;   // by data address; freed ones stay until their pages are taken again
 };
 
@@ -111,9 +115,9 @@ std::ptrdiff_t broken_canary(const char* data, const Entry& e) {
   const char* end = data + e.bytes;
   const char* page_end = data + round_up(e.bytes, kAlignment);
   for (const char* p = end; p < page_end; ++p)
-    if (static_cast<unsigned char>(*p) != kCanaryByte) return p - end + 1;
+    if (static_cast<unsigned char>(*p) != e.canary) return p - end + 1;
   for (const char* p = data - 1; p >= data - front_canary(data, e); --p)
-    if (static_cast<unsigned char>(*p) != kCanaryByte) return p - data;
+    if (static_cast<unsigned char>(*p) != e.canary) return p - data;
   return 0;
 }
 
@@ -131,9 +135,10 @@ void* allocate(std::size_t bytes, MemoryKind kind) {
   char* pages = guard + a.page;
   if (mprotect(pages, page_bytes, PROT_READ | PROT_WRITE) != 0) return nullptr;
   char* data = pages + page_bytes - rounded;
-  const Entry entry{bytes, pages, page_bytes, kind, true};
-  std::memset(data - front_canary(data, entry), kCanaryByte, front_canary(data, entry));
-  std::memset(data + bytes, kCanaryByte, rounded - bytes);
+  const auto canary = static_cast<unsigned char>(kFirstCanary + a.allocations++ % kCanaries);
+  const Entry entry{bytes, pages, page_bytes, kind, true, canary};
+  std::memset(data - front_canary(data, entry), entry.canary, front_canary(data, entry));
+  std::memset(data + bytes, entry.canary, rounded - bytes);
   fill_poison(data, bytes);
   a.entries[data] = entry;
   a.used += bytes;
@@ -214,8 +219,8 @@ void check_canaries(const char* kernel) {
       const std::ptrdiff_t distance = broken_canary(data, entry);
       if (!distance) continue;
       found.push_back({entry.bytes, distance});
-      std::memset(data - front_canary(data, entry), kCanaryByte, front_canary(data, entry));
-      std::memset(data + entry.bytes, kCanaryByte, round_up(entry.bytes, kAlignment) - entry.bytes);
+      std::memset(data - front_canary(data, entry), entry.canary, front_canary(data, entry));
+      std::memset(data + entry.bytes, entry.canary, round_up(entry.bytes, kAlignment) - entry.bytes);
     }
   }
   for (const Broken& b : found) {
