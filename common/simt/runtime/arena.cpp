@@ -123,6 +123,18 @@ std::ptrdiff_t broken_canary(const char* data, const Entry& e) {
 
 }  // namespace
 
+const char* kind_name(MemoryKind kind) {
+  switch (kind) {
+    case MemoryKind::device:
+      return "device";
+    case MemoryKind::pinned:
+      return "pinned";
+    case MemoryKind::managed:
+      return "managed";
+  }
+  return "";
+}
+
 void* allocate(std::size_t bytes, MemoryKind kind) {
   Arena& a = arena();
   std::lock_guard<std::mutex> lock(a.mutex);

@@ -61,18 +61,6 @@ std::vector<void*> kernel_frames(void* instruction) {
   return {first};
 }
 
-const char* kind_name(MemoryKind kind) {
-  switch (kind) {
-    case MemoryKind::device:
-      return "device";
-    case MemoryKind::pinned:
-      return "pinned";
-    case MemoryKind::managed:
-      return "managed";
-  }
-  return "";
-}
-
 Failure describe_memory_fault(const char* address, const char* verb) {
   const Thread& thread = *current;
   if (address >= thread.stack && address < thread.stack + kStackGuard) {

@@ -210,10 +210,12 @@ void run_worker(Launch& launch, int number);
 SharedLayout* shared_layout(std::uint32_t kernel);
 void attach_shared(Block& block, std::size_t dynamic_bytes);  // gives it an arena if it has none
 void check_and_reset_shared(Block& block);                    // after the block: canaries, poison
+bool shared_holds(const Block& block, const char* p, std::size_t bytes, std::string* beyond);
 std::string describe_shared(const Block& block, const void* address);
 
 // ---- arena.cpp ----
 constexpr unsigned char kPoison = 0xff;
+const char* kind_name(MemoryKind kind);
 bool in_arena(const void* address);
 // The live or freed allocation nearest to an address (the one it was probably meant for).
 bool nearest_allocation(const void* address, Allocation* found);

@@ -188,4 +188,33 @@ std::string describe_shared(const Block& block, const void* address) {
   return "in the shared memory of another block";
 }
 
+// Whether an access lies in one variable or in the dynamic part. `beyond` says what is wrong with an access
+// to this block's arena that doesn't; it stays empty for the arenas of others.
+bool shared_holds(const Block& block, const char* p, std::size_t bytes, std::string* beyond) {
+  if (p < block.shared - kPage || p >= block.shared + kUsable + kPage) return false;
+  const Launch& launch = *worker->launch;
+  if (p >= block.dynamic - kWidestAlignment) {
+    const char* end = block.shared + kUsable;
+    if (p + bytes <= end) return true;
+    *beyond = describe_shared(block, std::max(p, end));
+    return false;
+  }
+  const SharedLayout& layout = *launch.shared_layout;
+  const SharedSlot* before = nullptr;
+  std::ptrdiff_t past = 0;
+  for (unsigned i = 0, count = layout.count; i < count; ++i) {
+    const SharedSlot& slot = *layout.slots[i];
+    const char* begin = block.shared + layout.offsets[i];
+    if (p >= begin && p + bytes <= begin + slot.size) return true;
+    if (p >= begin) {
+      before = &slot;
+      past = p - (begin + static_cast<std::ptrdiff_t>(slot.size));
+    }
+  }
+  *beyond = before ? format_text("%td bytes past the end of %s", std::max<std::ptrdiff_t>(past, 0),
+                                 slot_name(*before).c_str())
+                   : std::string("before the start of shared memory");
+  return false;
+}
+
 }  // namespace simt

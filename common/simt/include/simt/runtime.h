@@ -246,7 +246,7 @@ std::uint32_t active_mask(Site site);  // the lanes of this warp that wait at th
 
 // Before each atomic operation on [address, address + bytes): counts it, yields now and then.
 extern __thread std::uint64_t atomics_done;
-extern const bool checked_build;
+extern bool checked_build;  // the program's .cu files call the checker at each access
 void check_atomic(const volatile void* address, std::size_t bytes);
 inline void atomic_point(const volatile void* address, std::size_t bytes) {
   ++atomics_done;
