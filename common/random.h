@@ -88,7 +88,8 @@ DAYS_HOST_DEVICE inline T random_value(Distribution distribution, uint64_t seed,
   if (distribution == Distribution::kNormal) {
     const float value = detail::multiply(normal(seed, index), static_cast<float>(a));
     if constexpr (floating) return from_float<T>(value);
-    return static_cast<T>(rintf(value));
+    // through 64 bits: a negative float has no defined value as an unsigned integer
+    return static_cast<T>(static_cast<int64_t>(rintf(value)));
   }
   if (distribution == Distribution::kUniform) {
     if constexpr (floating) {
