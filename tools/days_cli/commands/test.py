@@ -199,20 +199,20 @@ def _show_program(program, where):
             if len(ladders) > 1:
                 console.say(f"{name}: {_extent(cases)}")
             _show_ladder(cases)
-        for suite, cases in others.items():
-            _show_line(suite, cases)
+        if others:
+            _show_line("others", others)
     console.say(", ".join(f"{program.count(outcome)} {outcome}" for outcome in _MARKS))
 
 
 def _ladders(cases):
-    """({ladder: its cases}, {suite: the other cases}): a ladder's tests are named variant/type_shape (common/testing.h)."""
-    ladders, others = {}, {}
+    """({ladder: its cases}, the other cases): a ladder's tests are named variant/type_shape (common/testing.h)."""
+    ladders, others = {}, []
     for case in cases:
         ladder = re.fullmatch(r"day\d\d_(\w+)", case.suite)
         if ladder and "/" in case.name:
             ladders.setdefault(ladder.group(1), []).append(case)
         else:
-            others.setdefault(case.suite, []).append(case)
+            others.append(case)
     return ladders, others
 
 
