@@ -107,7 +107,9 @@ std::string translated_path(const Command& command) {
 
 int compile(const Command& command, bool checked) {
   const char* include = std::getenv("SIMT_INCLUDE");
-  const Arguments front = simtcc::preprocess_command(command, include ? include : SIMT_INCLUDE_DIR);
+  Arguments front = simtcc::preprocess_command(command, include ? include : SIMT_INCLUDE_DIR);
+  // The vector types ask the preprocessor whether their accesses are traced.
+  if (checked) front.push_back("-fsanitize=thread");
   if (command.only_preprocesses()) execute(front);
   std::string text;
   if (const int status = run(front, &text)) return status;
