@@ -128,7 +128,8 @@ class Tree:
 
     def test(self, day):
         return run([str(self.root / "build" / "cpu" / "bin" / f"{day}_test")], self.root, TEST_SECONDS,
-                   GTEST_FAIL_FAST="1", GTEST_BRIEF="1", SIMT_TIMEOUT="20")
+                   GTEST_FAIL_FAST="1", GTEST_BRIEF="1", SIMT_TIMEOUT="20",
+                   SIMT_ORDER="shuffle:1")  # as ctest runs it
 
     def try_mutant(self, mutant):
         """"found", "survived" or "does not compile", and what was printed."""
