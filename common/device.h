@@ -21,9 +21,14 @@ struct Device {
   int driver = 0,
       runtime = 0;    // CUDA versions as 1000 * major + 10 * minor; driver: the newest that it supports
   bool simt = false;  // kernels run on this CPU
+  int code = 0;  // what this program's kernels were compiled for, as 10 * major + minor; at most the device's
 
   std::string sm() const { return "sm_" + std::to_string(10 * major + minor); }
 };
+
+// What the harness's kernels were compiled for, and with them all others: 75 in a build for the T4, whatever
+// device runs it. In harness.cu.
+int compiled_architecture();
 
 inline std::string cuda_version(int version) {
   return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
@@ -50,6 +55,9 @@ inline const Device& current_device() {
     CUDA_CHECK(cudaRuntimeGetVersion(&d.runtime));
 #ifdef __SIMT__
     d.simt = true;
+    d.code = 10 * d.major + d.minor;
+#else
+    d.code = compiled_architecture();
 #endif
     return d;
   }();
@@ -57,17 +65,20 @@ inline const Device& current_device() {
 }
 
 // What a variant needs of the device, with the text that the table shows where it is not met: "needs sm_90".
+// `code` is what it must be compiled for at least: elsewhere its kernel's body is empty.
 struct Requirement {
   const char* text;
   bool (*met)(const Device&);
+  int code;
 };
 
-inline constexpr Requirement sm_80{"sm_80", [](const Device& d) { return d.major >= 8; }};
+inline constexpr Requirement sm_80{"sm_80", [](const Device& d) { return d.major >= 8; }, 80};
 inline constexpr Requirement sm_89{
-    "sm_89", [](const Device& d) { return d.major > 8 || (d.major == 8 && d.minor >= 9); }};
-inline constexpr Requirement sm_90{"sm_90", [](const Device& d) { return d.major >= 9; }};
+    "sm_89", [](const Device& d) { return d.major > 8 || (d.major == 8 && d.minor >= 9); }, 89};
+inline constexpr Requirement sm_90{"sm_90", [](const Device& d) { return d.major >= 9; }, 90};
 // Code for 90a runs on 9.0 alone: neither older nor newer devices have its instructions.
-inline constexpr Requirement sm_90a{"sm_90", [](const Device& d) { return d.major == 9 && d.minor == 0; }};
+inline constexpr Requirement sm_90a{"sm_90", [](const Device& d) { return d.major == 9 && d.minor == 0; },
+                                    90};
 
 // For errors that say the machine, not the program, is at fault: what is wrong, in a line. (`./days doctor`
 // tells the remedy.) Empty for every other error.

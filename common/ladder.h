@@ -196,6 +196,8 @@ struct LadderInfo {
     for (const Requirement& requirement : row.runs_on) {
       if (!requirement.met(device))
         return std::string("needs ") + requirement.text + ", this is " + device.sm();
+      if (device.code < requirement.code)
+        return std::string("needs ") + requirement.text + ", built for sm_" + std::to_string(device.code);
     }
     return "";
   }

@@ -13,6 +13,7 @@
 
 #include "common/buffer.h"
 #include "common/check.h"
+#include "common/device.h"
 #include "common/harness.h"
 #include "common/random.h"
 #include "common/util.h"
@@ -58,6 +59,12 @@ inline uint64_t fingerprint(const void* data, size_t bytes) {
 }
 
 }  // namespace detail
+
+int compiled_architecture() {
+  cudaFuncAttributes attributes;
+  CUDA_CHECK(cudaFuncGetAttributes(&attributes, detail::fingerprint_kernel));
+  return attributes.ptxVersion;
+}
 
 template <class T>
 void fill_on_device(T* data, size_t n, Distribution distribution, uint64_t seed, double a, double b,
