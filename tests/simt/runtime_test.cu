@@ -527,6 +527,70 @@ TEST(Runtime, StackOverflow) {
   EXPECT_HAS(text, "\ntests/simt/runtime_test.cu:");
 }
 
+constexpr int kRace = __LINE__ + 5;
+__global__ void rotate_without_barrier(int* out) {
+  __shared__ int tile[64];
+  const int t = threadIdx.x;
+  tile[t] = t;
+  out[t] = tile[(t + 63) % 64];
+}
+
+TEST(Runtime, RaceOnSharedMemory) {
+  if (!simt::checked_build) GTEST_SKIP() << "a checked build finds races";
+  int* out = managed<int>(64);
+  const std::string text = report_of([=] { rotate_without_barrier<<<1, 64>>>(out); }, cudaErrorLaunchFailure);
+  EXPECT_HAS(text, "error: race on shared memory [simt-race-shared]\n");
+  EXPECT_HAS(text, at(kRace, "rotate_without_barrier", 0, 1));
+  EXPECT_HAS(text, "This thread reads it.");
+  EXPECT_HAS(text, line_start(kRace - 1) +
+                       "tile[t] = t;    thread (0,0,0) writes it, with no __syncthreads() in between");
+}
+
+constexpr int kWriteRace = __LINE__ + 3;
+__global__ void store_own_index(int* out) {
+  __shared__ int winner, ready;
+  winner = threadIdx.x;
+  ready = 1;
+  __syncthreads();
+  out[threadIdx.x] = winner + ready;
+}
+
+TEST(Runtime, RaceOfTwoWrites) {
+  if (!simt::checked_build) GTEST_SKIP() << "a checked build finds races";
+  int* out = managed<int>(64);
+  const std::string text = report_of([=] { store_own_index<<<1, 64>>>(out); }, cudaErrorLaunchFailure);
+  EXPECT_HAS(text, "error: race on shared memory [simt-race-shared]\n");
+  EXPECT_HAS(text, at(kWriteRace, "store_own_index", 0, 1));
+  EXPECT_HAS(text, "thread (0,0,0) writes it");
+}
+
+// Ordered by a barrier, a warp collective, an atomic, or because all store the same value: no race.
+__global__ void ordered_accesses(int* out) {
+  __shared__ int tile[64], flag, count;
+  const int t = threadIdx.x, lane = t % 32;
+  if (t == 0) count = 0;
+  flag = 7;
+  tile[t] = t;
+  __syncwarp();
+  const int in_warp = tile[t - lane + (lane + 1) % 32];
+  __syncthreads();
+  tile[63 - t] = in_warp;
+  atomicAdd(&count, 1);
+  __syncthreads();
+  out[t] = tile[t] + flag + count;
+}
+
+TEST(Runtime, OrderedAccessesAreNoRace) {
+  int* out = managed<int>(64);
+  ordered_accesses<<<20, 64>>>(out);
+  ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  for (int t = 0; t < 64; ++t) {
+    const int writer = 63 - t;
+    EXPECT_EQ(out[t], writer / 32 * 32 + (writer + 1) % 32 + 71);
+  }
+  cudaFree(out);
+}
+
 // ---- other mistakes in kernels ----
 
 constexpr int kDivision = __LINE__ + 2;

@@ -45,6 +45,7 @@ Thread* calling_thread() {
 // All threads of the block become runnable, in its order.
 void release_barrier(Worker& w, Block& block) {
   block.arrived = 0;
+  block.epoch = ++w.epochs;
   block.result_true = block.voted_true;
   block.result_votes = block.votes;
   block.voted_true = block.votes = 0;
@@ -115,6 +116,7 @@ void sync_cluster(Site site) {
   }
   w.cluster_arrived = 0;
   ++w.progress;
+  new_epoch(w);
   for (Block* block : w.resident)
     for (Thread* other : block->order)
       if (other->state == State::cluster) resume_later(w, other);
@@ -137,6 +139,7 @@ bool anyone_at_grid_barrier(const Worker& w) {
 
 void resume_grid_threads(Worker& w) {
   ++w.progress;
+  new_epoch(w);
   for (Block* block : w.resident)
     for (Thread* thread : block->order)
       if (thread->state == State::grid && thread != current) resume_later(w, thread);

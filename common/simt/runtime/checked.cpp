@@ -16,13 +16,7 @@ struct Range {
 };
 
 [[noreturn]] void stop(void* caller, const char* slug, const std::string& message) {
-  Failure failure = failure_here(slug, message);
-  // The instrumented function called the hook: its frames follow this file's.
-  failure.frames = capture_frames(32);
-  const auto from = std::find(failure.frames.begin(), failure.frames.end(), caller);
-  failure.frames.erase(failure.frames.begin(), from);
-  if (failure.frames.empty()) failure.frames.push_back(caller);
-  abandon(std::move(failure));
+  abandon(failure_of_access(caller, slug, message));
 }
 
 const char* verb(Access access) {
@@ -73,12 +67,23 @@ void check_shared(const char* p, std::size_t bytes, Access access, void* caller)
 
 }  // namespace
 
+Failure failure_of_access(void* caller, const char* slug, const std::string& message) {
+  Failure failure = failure_here(slug, message);
+  // The instrumented function called the hook: its frames follow those of the checker.
+  failure.frames = capture_frames(32);
+  const auto from = std::find(failure.frames.begin(), failure.frames.end(), caller);
+  failure.frames.erase(failure.frames.begin(), from);
+  if (failure.frames.empty()) failure.frames.push_back(caller);
+  return failure;
+}
+
 // Memory that is neither the device's nor shared passes: locals, constants, and what the runtime and the
 // standard library touch on a kernel's behalf (the linker may take their templates from an instrumented
 // file).
 void check_access(const void* address, std::size_t bytes, Access access, std::size_t alignment,
                   void* caller) {
   if (!current || bytes == 0) return;
+  settle_doubtful_store();
   const char* p = static_cast<const char*>(address);
   const bool global = in_arena(p);
   if (!global && !is_shared(p)) return;
@@ -91,11 +96,21 @@ void check_access(const void* address, std::size_t bytes, Access access, std::si
     check_global(p, bytes, access, caller);
   } else {
     check_shared(p, bytes, access, caller);
+    check_race(p, bytes, access, caller);
   }
 }
 
+// Races with plain accesses are not looked for.
 void check_atomic(const volatile void* address, std::size_t bytes) {
-  check_access(const_cast<const void*>(address), bytes, Access::write, bytes, __builtin_return_address(0));
+  if (!current) return;
+  const char* p = const_cast<const char*>(static_cast<const volatile char*>(address));
+  settle_doubtful_store();
+  if (in_arena(p)) {
+    check_global(p, bytes, Access::write, __builtin_return_address(0));
+  } else if (is_shared(p)) {
+    check_shared(p, bytes, Access::write, __builtin_return_address(0));
+    forget_accesses(p, bytes);
+  }
 }
 
 }  // namespace simt

@@ -45,7 +45,8 @@ struct alignas(64) Thread {
 };
 
 struct Warp {
-  std::uint32_t present;  // lanes that exist
+  std::uint16_t epoch = 0;  // changes with each collective
+  std::uint32_t present;    // lanes that exist
   std::uint32_t returned;
   std::uint32_t waiting;  // at a collective
   unsigned id;
@@ -65,6 +66,9 @@ struct Block {
   unsigned result_true = 0, result_votes = 0;  // of the last one that completed
   char* shared = nullptr;                      // arena
   char* dynamic = nullptr;                     // start of the dynamic part
+  std::size_t shared_bytes = 0;                // of the arena
+  std::uint32_t epoch = 0;     // changes with everything that orders threads of different warps
+  void* race_cells = nullptr;  // checked_races.cpp
   dim3 shape = {0, 0, 0};
   std::vector<Thread> threads;
   std::vector<Warp> warps;
@@ -139,6 +143,7 @@ struct Worker {
   LaunchStats counts;
   const Block* current_block = nullptr;  // whose blockIdx and shared_base are set
   std::uint32_t slow_ticks = 0;
+  std::uint32_t epochs = 0;  // given to blocks so far
 
   bool runnable() const { return head != tail; }
   void push(Thread* thread) { queue[tail++ & mask] = thread; }
@@ -200,6 +205,7 @@ bool wait_for_grid(Worker& w);  // on the main stack; true: something may run ag
 void worker_finished(Launch& launch);
 void lane_returned(Worker& w, Warp& warp);
 bool release_active_masks(Worker& w);
+void new_epoch(Worker& w);  // something orders the threads of all resident blocks
 
 // ---- launch.cpp ----
 std::uint64_t launch_number();               // odd while a launch runs
@@ -221,6 +227,9 @@ bool in_arena(const void* address);
 bool nearest_allocation(const void* address, Allocation* found);
 void check_canaries(const char* kernel);  // after a launch; reports broken ones
 void release_everything();
+
+// ---- checked_races.cpp ----
+void settle_doubtful_store();  // of the last thread that ran; may record a failure
 
 // ---- report.cpp ----
 [[noreturn]] void fail_at(Site site, const char* slug, const char* format, ...)

@@ -92,6 +92,7 @@ void report_changed(const Block& block, const std::string& what) {
 
 void attach_shared(Block& block, std::size_t dynamic_bytes) {
   if (!block.shared) block.shared = new_arena();
+  block.shared_bytes = kUsable;
   char* end = block.shared + kUsable;
   const std::size_t alignment = natural_alignment(dynamic_bytes);
   block.dynamic = end - round_up(dynamic_bytes, alignment);
@@ -162,6 +163,7 @@ void check_and_reset_shared(Block& block) {
                       changed - tail, launch.dynamic_shared));
     }
   }
+  settle_doubtful_store();
   std::memset(block.shared, kPoison, static_end);
   if (launch.dynamic_shared > 0) {
     char* start = block.dynamic - kWidestAlignment;

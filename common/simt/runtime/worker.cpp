@@ -179,6 +179,7 @@ void set_up_block(Worker& w, Block& block, std::uint64_t linear, uint3 index) {
   const unsigned size = launch.threads;
   block.index = index;
   block.linear = linear;
+  block.epoch = ++w.epochs;
   if (block.shape.x != shape.x || block.shape.y != shape.y || block.shape.z != shape.z) {
     block.shape = shape;
     block.size = size;
@@ -235,6 +236,11 @@ void tick_slow() {
   leave(&thread->context);
 }
 
+void new_epoch(Worker& w) {
+  const std::uint32_t epoch = ++w.epochs;
+  for (Block* block : w.resident) block->epoch = epoch;
+}
+
 void wait(Site site) {
   Thread* thread = current;
   if (!thread) fail("simt-launch", "a device-side wait outside a kernel");
@@ -246,7 +252,9 @@ void wait(Site site) {
 }
 
 void notify() {
-  if (worker) ++worker->progress;
+  if (!worker) return;
+  ++worker->progress;
+  new_epoch(*worker);
 }
 
 bool in_kernel() {
