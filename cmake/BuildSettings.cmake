@@ -48,6 +48,9 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # g++ 12 and 13 see overlapping copies in std::string where there are none (GCC bug 105651).
   list(APPEND cxx_warnings -Wno-restrict)
   list(APPEND cuda_warnings -Xcompiler=-Wno-restrict)
+elseif(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+  # CUDA's vector types have an inner struct here: float2 x = {1, 2} would be warned about.
+  list(APPEND cxx_warnings -Wno-missing-braces)
 endif()
 if(NOT DAYS_WERROR)
   set(cxx_werror "")
