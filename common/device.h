@@ -69,7 +69,7 @@ inline const Device& current_device() {
 struct Requirement {
   const char* text;
   bool (*met)(const Device&);
-  int code;
+  int code = 0;
 };
 
 inline constexpr Requirement sm_80{"sm_80", [](const Device& d) { return d.major >= 8; }, 80};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A block stages its part of a and b in shared memory, the fast memory inside each multiprocessor, and adds
 // from there. Since float4: the same 16-byte loads, then a write to shared memory, a barrier, and a read
-// back. Bound by: memory, and the extra work stands in its way. Shared memory pays where a value is read more
+// back. Bound by: memory, which hides the extra work. Shared memory pays where a value is read more
 // than once or in another order; here each value is read once, so the detour saves no byte. Day 13 and day 11
 // are where it pays.
 #include "common/check.h"

@@ -2,7 +2,8 @@
 //
 // As few threads, but each asks for four vectors before it stores the first.
 // Changed since few: 64 bytes in flight from each thread instead of 16.
-// Bound by: memory, nearly. 512 x 64 bytes = 32 KiB, as much as vector has with four times the threads.
+// Bound by: bytes in flight, on average: 512 x 64 bytes = 32 KiB, as much as vector has with four times the
+// threads, but none while a thread stores.
 
 #include <algorithm>
 
