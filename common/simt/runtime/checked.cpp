@@ -26,11 +26,11 @@ const char* verb(Access access) {
 void check_global(const char* p, std::size_t bytes, Access access, void* caller) {
   static thread_local Range last = {nullptr, nullptr};  // most accesses go where the last one went
   static thread_local std::uint64_t last_launch = 0;
-  if (last_launch == launch_number() && last.holds(p, bytes)) return;
+  if (last_launch == worker->launch->number && last.holds(p, bytes)) return;
   Allocation found;
   if (find_allocation(p, &found)) {
     last = {found.base, found.base + found.bytes};
-    last_launch = launch_number();
+    last_launch = worker->launch->number;
     if (last.holds(p, bytes)) return;
     stop(caller, "simt-oob-global",
          format_text("out of bounds on global memory\nThe thread %s %zu bytes, of which %td are past the end "

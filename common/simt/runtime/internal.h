@@ -3,6 +3,7 @@
 // What the runtime's files share: threads, warps, blocks, workers and launches. Nothing here is seen by
 // users.
 //
+//   options.cpp  what the environment says
 //   launch.cpp   checks a configuration, hands blocks to the workers
 //   worker.cpp   a worker's loop over the blocks it holds; fibers; yields
 //   block.cpp    __syncthreads, cluster and grid barriers
@@ -89,6 +90,7 @@ struct Failure {
 struct SharedLayout;
 
 struct Launch {
+  std::uint64_t number;  // of this process's launches
   Kernel* kernel;
   SharedLayout* shared_layout;
   const void* closure;
@@ -154,7 +156,7 @@ struct Worker {
 extern __thread Worker* worker;   // of this OS thread, while it runs a launch
 extern __thread Thread* current;  // the running CUDA thread; null on the worker's main stack
 
-// ---- options, from the environment ----
+// ---- options.cpp: from the environment ----
 enum class Order { normal, reversed, shuffle };
 struct Options {
   int threads;  // SIMT_THREADS

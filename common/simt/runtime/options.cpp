@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+//
+// What the environment says about how kernels run, and the shuffled order.
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <thread>
+
+#include "internal.h"
+
+namespace simt {
+namespace {
+
+double number_from_environment(const char* name, double fallback, double least) {
+  const char* text = std::getenv(name);
+  if (!text || !*text) return fallback;
+  char* end;
+  const double value = std::strtod(text, &end);
+  if (*end || !(value >= least)) {
+    std::fprintf(stderr, "error: %s=%s must be a number of at least %g\n", name, text, least);
+    std::exit(2);
+  }
+  return value;
+}
+
+Options read_options() {
+  Options o{};
+  const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
+  o.threads = static_cast<int>(number_from_environment("SIMT_THREADS", cores, 1));
+  o.timeout_seconds = number_from_environment("SIMT_TIMEOUT", 60, 0.001);
+  o.stack_bytes =
+      (static_cast<std::size_t>(number_from_environment("SIMT_STACK", 128, 16)) * 1024 + 65535) & ~65535ul;
+  o.lenient = number_from_environment("SIMT_LENIENT", 0, 0) != 0;
+  const char* order = std::getenv("SIMT_ORDER");
+  const std::string name = order ? order : "normal";
+  if (name == "normal" || name.empty()) {
+    o.order = Order::normal;
+  } else if (name == "reversed") {
+    o.order = Order::reversed;
+  } else if (name == "shuffle" || name.rfind("shuffle:", 0) == 0) {
+    o.order = Order::shuffle;
+    o.seed = name.size() > 8 ? std::strtoull(name.c_str() + 8, nullptr, 10) : 1;
+  } else {
+    std::fprintf(stderr, "error: SIMT_ORDER=%s must be normal, reversed, shuffle or shuffle:SEED\n", order);
+    std::exit(2);
+  }
+  return o;
+}
+
+}  // namespace
+
+const Options& options() {
+  static const Options* o = new Options(read_options());
+  return *o;
+}
+
+// A bijection of 0 .. n-1 that looks random: a small Feistel network over the next power of four, walked
+// along its cycle until it falls inside.
+std::uint64_t permuted(std::uint64_t i, std::uint64_t n, std::uint64_t seed) {
+  unsigned half_bits = 1;
+  while ((std::uint64_t{1} << 2 * half_bits) < n) ++half_bits;
+  const std::uint64_t half_mask = (std::uint64_t{1} << half_bits) - 1;
+  do {
+    std::uint64_t left = i >> half_bits, right = i & half_mask;
+    for (std::uint64_t round = 0; round < 4; ++round) {
+      std::uint64_t h =
+          (right + 1) * 0x9e3779b97f4a7c15u + (seed + 1) * 0xbf58476d1ce4e5b9u + round * 0x94d049bb133111ebu;
+      h = (h ^ h >> 31) * 0xd6e8feb86659fd93u;
+      const std::uint64_t next = left ^ (h >> 40 & half_mask);
+      left = right;
+      right = next;
+    }
+    i = left << half_bits | right;
+  } while (i >= n);
+  return i;
+}
+
+}  // namespace simt
