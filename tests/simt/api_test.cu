@@ -165,7 +165,7 @@ TEST_F(Api, VersionsLimitsAndOddments) {
 TEST_F(Api, DriverEntryPointsAreAbsent) {
   void* function = &function;
   cudaDriverEntryPointQueryResult status = cudaDriverEntryPointSuccess;
-  expect_error(cudaGetDriverEntryPoint("cuTensorMapEncodeTiled", &function, cudaEnableDefault, &status),
+  expect_error(cudaGetDriverEntryPoint("cuNoSuchFunction", &function, cudaEnableDefault, &status),
                cudaErrorNotSupported);
   EXPECT_EQ(function, nullptr);
   EXPECT_EQ(status, cudaDriverEntryPointSymbolNotFound);
@@ -465,7 +465,8 @@ TEST_F(Api, StreamsLiveUntilDestroyed) {
   EXPECT_EQ(cudaStreamGetPriority(stream, &priority), cudaSuccess);
   EXPECT_EQ(priority, -5);  // clamped to the range
   nothing<<<1, 1, 0, stream>>>();
-  EXPECT_EQ(cudaStreamQuery(stream), cudaSuccess);
+  expect_error(cudaStreamQuery(stream), cudaErrorNotReady);
+  EXPECT_EQ(cudaStreamQuery(stream), cudaSuccess) << "asking makes progress";
   EXPECT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
   EXPECT_EQ(cudaStreamSynchronize(cudaStreamPerThread), cudaSuccess);
   EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
@@ -558,9 +559,11 @@ TEST_F(Kernels, LaunchedByFunctionCalls) {
   void* arguments[] = {&x_, &scale, &sum_, &n};
   ASSERT_EQ(cudaLaunchKernel((void*)scaled_sum, dim3(1), dim3(32), arguments, 32 * sizeof(float), 0),
             cudaSuccess);
+  ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
   EXPECT_EQ(*sum_, 9900.0f);
   scale = 3;
   ASSERT_EQ(cudaLaunchCooperativeKernel(scaled_sum, 1, 64, arguments, 64 * sizeof(float)), cudaSuccess);
+  ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
   EXPECT_EQ(*sum_, 14850.0f);
   cudaLaunchConfig_t config = {};
   config.gridDim = 1;
@@ -572,6 +575,7 @@ TEST_F(Kernels, LaunchedByFunctionCalls) {
   config.attrs = &attribute;
   config.numAttrs = 1;
   ASSERT_EQ(cudaLaunchKernelEx(&config, scaled_sum, x_, 0.5f, sum_, 10), cudaSuccess);
+  ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
   EXPECT_EQ(*sum_, 22.5f);
   config.blockDim = 2000;
   expect_error(cudaLaunchKernelEx(&config, scaled_sum, x_, 0.5f, sum_, 10), cudaErrorInvalidConfiguration);
@@ -598,6 +602,7 @@ TEST_F(Kernels, DynamicSharedMemoryHasToBeAskedFor) {
       cudaSuccess);
   scaled_sum<<<1, 32, kLarge>>>(x_, 1.0f, sum_, 100);
   EXPECT_EQ(cudaGetLastError(), cudaSuccess);
+  ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
   EXPECT_EQ(*sum_, 4950.0f);
   cudaFuncAttributes attributes;
   ASSERT_EQ(cudaFuncGetAttributes(&attributes, scaled_sum), cudaSuccess);

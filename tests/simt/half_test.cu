@@ -211,6 +211,9 @@ TYPED_TEST(HalfTest, SaturationAndSigns) {
   EXPECT_EQ(TypeParam::bits(__hmul_sat(two, nan)), 0);
   EXPECT_EQ(TypeParam::value(__hfma_relu(two, minus, two)), 0.0f);
   EXPECT_TRUE(__hisnan(__hfma_relu(two, nan, two)));
+  EXPECT_EQ(TypeParam::bits(__hfma_relu(TypeParam::of(0x8000), two, TypeParam::of(0x8000))), 0);  // not -0
+  EXPECT_EQ(TypeParam::bits(__hneg(TypeParam::of(0xffc1))), 0x7fff);
+  EXPECT_EQ(TypeParam::bits(__habs(TypeParam::of(0xffc1))), 0x7fff);
   EXPECT_EQ(TypeParam::value(__habs(minus)), 3.0f);
   EXPECT_EQ(TypeParam::value(-minus), 3.0f);
   T counter = two;

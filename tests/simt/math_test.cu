@@ -42,6 +42,8 @@ TEST(MinMax, AsOnTheDevice) {
   EXPECT_EQ(max(kNaN, 1.0f), 1.0f);
   EXPECT_EQ(min(1.0, std::numeric_limits<double>::quiet_NaN()), 1.0);
   EXPECT_TRUE(std::isnan(min(kNaN, kNaN)));
+  EXPECT_TRUE(std::signbit(min(0.0f, -0.0f)) && std::signbit(min(-0.0f, 0.0f)));
+  EXPECT_FALSE(std::signbit(max(0.0, -0.0)) || std::signbit(max(-0.0, 0.0)));
   EXPECT_EQ(max(1.0f, 2.5), 2.5);
   static_assert(min(1, 2) == 1 && max(1u, 2) == 2u, "usable in constants");
 }
@@ -60,7 +62,7 @@ TEST(Bits, CountsAndOrders) {
   EXPECT_EQ(__brev(0x12345678u), 0x1e6a2c48u);
   EXPECT_EQ(__brevll(1ull), 1ull << 63);
   EXPECT_EQ(__byte_perm(0x33221100u, 0x77665544u, 0x7250u), 0x77225500u);
-  EXPECT_EQ(__byte_perm(0x00008000u, 0u, 0x9999u), 0xffffffffu);  // the sign of byte 1
+  EXPECT_EQ(__byte_perm(0x00008000u, 0u, 0x9999u), 0x80808080u);  // the fourth bit of a digit means nothing
   EXPECT_EQ(__funnelshift_l(0x89abcdefu, 0x01234567u, 8), 0x23456789u);
   EXPECT_EQ(__funnelshift_r(0x89abcdefu, 0x01234567u, 8), 0x6789abcdu);
   EXPECT_EQ(__funnelshift_l(1u, 2u, 32), 2u);   // modulo 32
@@ -205,6 +207,8 @@ TEST(Functions, RootsAndNorms) {
   const float q[2] = {3e38f, 1e38f};
   EXPECT_LT(rnormf(2, q), 1e-38f);
   EXPECT_EQ(rhypot(3.0f, 4.0f), 0.2f);
+  EXPECT_NEAR(rhypot(1.5e308, 1.5e308) * 1e308, 0.4714045207910317, 1e-9);  // where the norm overflows
+  EXPECT_EQ(rnorm3d(1.5e308, std::numeric_limits<double>::infinity(), 1.0), 0.0);
 }
 
 TEST(Functions, MultiplesOfPi) {
@@ -242,6 +246,9 @@ TEST(Functions, ErrorFunctionRelatives) {
   EXPECT_NEAR(normcdf(1.959963984540054), 0.975, 1e-15);
   EXPECT_NEAR(normcdfinv(0.975), 1.959963984540054, 1e-14);
   EXPECT_GT(normcdf(-38.0), 0.0);  // no cancellation in the tail
+  EXPECT_FALSE(std::signbit(normcdfinv(0.5)));
+  EXPECT_NEAR(erfcinv(5e-324), 27.213293210812949, 1e-14);  // where erfc has one bit left
+  EXPECT_NEAR(erfcinv(1e-295), 25.98907121227115, 1e-12);
   EXPECT_NEAR(erfcx(1.0), 0.427583576155807, 1e-15);
   EXPECT_NEAR(erfcx(24.999) / erfcx(25.001), 25.001 / 24.999, 1e-6);  // both formulas meet
   EXPECT_NEAR(erfcx(1e10) * 1e10, 0.5641895835477563, 1e-15);
@@ -259,6 +266,7 @@ TEST(FastMath, AgreesWithTheExactFunctions) {
   }
   EXPECT_EQ(__logf(0.0f), -kInf);
   EXPECT_EQ(__powf(2.0f, 10.0f), 1024.0f);
+  EXPECT_TRUE(std::isnan(__powf(0.0f, 0.0f)) && std::isnan(__powf(-2.0f, 2.0f)));  // 2 to the y log2 x
   EXPECT_EQ(__fdividef(1.0f, 4.0f), 0.25f);
   EXPECT_EQ(__fdividef(1.0f, 0x1p127f), 0.0f);  // beyond 2^126, as documented
   EXPECT_TRUE(std::isnan(__fdividef(kInf, 0x1p127f)));

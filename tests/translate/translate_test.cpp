@@ -185,6 +185,9 @@ const Case kLaunches[] = {
     {"four_arguments",
      "void f() { k<<<g, b, n * sizeof(T), s>>>(); }",
      {"push_config( g, b, n * sizeof(T), s), k ())"}},
+    {"apart",
+     "void f() { k << < g, b >> > (x); k< < <g, A<B<int>>::n> > >(x); }",
+     {"(::simt::push_config( g, b), k (x));", "(::simt::push_config( g, A<B<int>>::n), k (x));"}},
     {"without_braces",
      "void f() { if (x) k<<<1, 2>>>(); else j<<<1, 2>>>(); }",
      {"if (x) (::simt::push_config( 1, 2), k ()); else (::simt::push_config( 1, 2), j ());"}},
@@ -206,6 +209,16 @@ const Case kLaunches[] = {
      "cudaFuncGetAttributes(&a, reinterpret_cast<const void*>(&k)); g((void*)k); }",
      {"cudaLaunchKernel( k<int>, g", "cudaFuncSetAttribute( k, x", "cudaFuncGetAttributes(&a, (&k))",
       "g((void*)k)"}},
+    {"kernels_as_void_pointers",
+     "template <class T> __global__ void k(T); int x; void f() { void* a = (void*)k<int>; b.func = (const "
+     "void "
+     "*)&n::k<A<B>>; void* c[] = {reinterpret_cast<void*>(::k<int>), (void*)(k<int>)}; "
+     "cudaLaunchKernel((void*)k<int>, "
+     "g, b, 0); void* d = (void*)x; void* e = (void*)k<int>(1); void** f = (void**)k; }",
+     {"= (void*) ::simt::kernel_pointer( k<int> );", "(const void *) ::simt::kernel_pointer( &n::k<A<B>> );",
+      "reinterpret_cast<void*>( ::simt::kernel_pointer( ::k<int> ))",
+      "(void*)( ::simt::kernel_pointer( k<int> ))", "cudaLaunchKernel( k<int>,", "(void*)x;",
+      "(void*)k<int>(1);", "(void**)k;"}},
 };
 INSTANTIATE_TEST_SUITE_P(Launches, Translate, testing::ValuesIn(kLaunches), name_of);
 
@@ -289,6 +302,12 @@ const Case kDeviceCode[] = {
     {"ptx_without_comma",
      "__device__ void f() { asm(\"x\" :: \"r\"(a) \"l\"(b)); }",
      {"::simt::ptx(\"x\", {}, {{\"r\", (a)}, {\"l\", (b)}});"}},
+    {"clocks",
+     "__device__ long f() { return clock() - ::clock() + std::clock() + s.clock() + clock(1); } long g() { "
+     "return "
+     "clock(); }",
+     {"return ::simt::device_clock() - ::simt::device_clock() + std::clock() + s.clock() + clock(1);",
+      "g() { return clock(); }"}},
     {"empty_asm",
      "__device__ void f() { asm volatile(\"\" ::: \"memory\"); }",
      {"asm volatile(\"\" ::: \"memory\");"}},
@@ -365,6 +384,7 @@ const Refusal kRefusals[] = {
     {"struct S { __global__ void k() { } };", "a kernel that is a member of a class must be static"},
     {"__global__ __device__ void k() { }", "a function cannot be both __global__ and __device__"},
     {"__device__ void f() { asm(\"x\" : [a] \"=r\"(x)); }", "inline PTX has no named operands"},
+    {"int f() { g(1; }", "'(' is never closed"},
     {"int f( { }", "'(' is never closed"},
     {"int f() { ] }", "']' without its '['"},
 };

@@ -32,6 +32,18 @@ size_t shared_offset(const void* p) {
   return static_cast<size_t>(static_cast<const char*>(p) - shared_base);
 }
 
+unsigned shared_rank(const void* p) {
+  const dim3 size = cluster_dim();
+  const unsigned blocks = size.x * size.y * size.z;
+  constexpr std::ptrdiff_t kMost = 480 * 1024;  // of shared memory, the gaps between variables included
+  for (unsigned rank = 0; blocks > 1 && rank < blocks; ++rank) {
+    const auto* base = static_cast<const char*>(map_shared(shared_base, rank));
+    const std::ptrdiff_t offset = static_cast<const char*>(p) - base;
+    if (offset >= 0 && offset < kMost) return rank;
+  }
+  return cluster_rank();
+}
+
 // A thread's stack is small: what lies near the current frame is on it.
 bool is_on_stack(const void* p) {
   const char here = 0;

@@ -79,6 +79,28 @@ cudaDeviceProp make_properties() {
   p.textureAlignment = 512;
   p.texturePitchAlignment = 32;
   p.surfaceAlignment = 512;
+  const auto extents = [](int* to, std::initializer_list<int> values) {
+    std::copy(values.begin(), values.end(), to);
+  };
+  p.maxTexture1D = 131072;
+  p.maxTexture1DMipmap = 32768;
+  extents(p.maxTexture2D, {131072, 65536});
+  extents(p.maxTexture2DMipmap, {32768, 32768});
+  extents(p.maxTexture2DLinear, {131072, 65000, 2097120});
+  extents(p.maxTexture2DGather, {32768, 32768});
+  extents(p.maxTexture3D, {16384, 16384, 16384});
+  extents(p.maxTexture3DAlt, {8192, 8192, 32768});
+  p.maxTextureCubemap = 32768;
+  extents(p.maxTexture1DLayered, {32768, 2048});
+  extents(p.maxTexture2DLayered, {32768, 32768, 2048});
+  extents(p.maxTextureCubemapLayered, {32768, 2046});
+  p.maxSurface1D = 32768;
+  extents(p.maxSurface2D, {131072, 65536});
+  extents(p.maxSurface3D, {16384, 16384, 16384});
+  extents(p.maxSurface1DLayered, {32768, 2048});
+  extents(p.maxSurface2DLayered, {32768, 32768, 2048});
+  p.maxSurfaceCubemap = 32768;
+  extents(p.maxSurfaceCubemapLayered, {32768, 2046});
 
   p.warpSize = 32;
   p.maxThreadsPerBlock = 1024;
@@ -107,6 +129,14 @@ cudaDeviceProp make_properties() {
   p.streamPrioritiesSupported = 1;
   p.computePreemptionSupported = 1;
   p.globalL1CacheSupported = p.localL1CacheSupported = 1;
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+  p.clockRate = host_clock_rate();
+  p.memoryClockRate = 1000000;
+  p.deviceOverlap = 1;
+  p.singleToDoublePrecisionPerfRatio = 2;
+  p.maxTexture1DLinear = 1 << 28;
+#pragma GCC diagnostic pop
   return p;
 }
 
@@ -208,8 +238,40 @@ int attribute_value(cudaDeviceAttr attribute) {
       return bytes(p.reservedSharedMemPerBlock);
     case cudaDevAttrMemoryPoolsSupported:
       return p.memoryPoolsSupported;
+    case cudaDevAttrMaxTexture1DWidth:
+      return p.maxTexture1D;
+    case cudaDevAttrMaxTexture2DWidth:
+      return p.maxTexture2D[0];
+    case cudaDevAttrMaxTexture2DHeight:
+      return p.maxTexture2D[1];
+    case cudaDevAttrMaxTexture3DWidth:
+    case cudaDevAttrMaxTexture3DHeight:
+    case cudaDevAttrMaxTexture3DDepth:
+      return p.maxTexture3D[0];
+    case cudaDevAttrMaxTexture2DLayeredWidth:
+    case cudaDevAttrMaxTexture2DLayeredHeight:
+      return p.maxTexture2DLayered[0];
+    case cudaDevAttrMaxTexture1DLayeredWidth:
+      return p.maxTexture1DLayered[0];
+    case cudaDevAttrMaxTexture1DLayeredLayers:
+    case cudaDevAttrMaxTexture2DLayeredLayers:
+      return p.maxTexture2DLayered[2];
+    case cudaDevAttrMaxTextureCubemapWidth:
+      return p.maxTextureCubemap;
+    case cudaDevAttrMaxTexture1DLinearWidth:
+      return 1 << 28;
+    case cudaDevAttrMaxTexture2DLinearWidth:
+      return p.maxTexture2DLinear[0];
+    case cudaDevAttrMaxTexture2DLinearHeight:
+      return p.maxTexture2DLinear[1];
+    case cudaDevAttrMaxTexture2DLinearPitch:
+      return p.maxTexture2DLinear[2];
+    case cudaDevAttrMaxSurface2DWidth:
+      return p.maxSurface2D[0];
+    case cudaDevAttrMaxSurface2DHeight:
+      return p.maxSurface2D[1];
     default:
-      // Everything else is a feature that is absent, or an extent of textures, of which there are none.
+      // Everything else is a feature that is absent, or an extent that nobody asks for.
       return attribute >= 1 && attribute <= cudaDevAttrOnlyPartialHostNativeAtomicSupported ? 0 : -1;
   }
 }
@@ -225,6 +287,14 @@ bool is_limit(cudaLimit limit) {
   return limit >= 0 && static_cast<size_t>(limit) < limits().size();
 }
 
+}  // namespace
+
+size_t device_heap_bytes() {
+  return limits()[cudaLimitMallocHeapSize];
+}
+
+namespace {
+
 unsigned int device_flags = cudaDeviceScheduleAuto;
 cudaFuncCache cache_config = cudaFuncCachePreferNone;
 
@@ -236,7 +306,10 @@ using simt::result;
 extern "C" {
 
 cudaError_t cudaDeviceSynchronize() {
-  return result(cudaSuccess);
+  if (simt::in_kernel())
+    simt::fail("simt-launch", "cudaDeviceSynchronize() in a kernel: CUDA has none since version 12");
+  if (simt::refused_while_capturing(nullptr)) return result(cudaErrorStreamCaptureUnsupported);
+  return simt::waited(simt::finish_everything());
 }
 cudaError_t cudaDeviceReset() {
   simt::reset_device();
@@ -291,6 +364,7 @@ cudaError_t cudaInitDevice(int device, unsigned int, unsigned int) {
   return cudaSetDevice(device);
 }
 cudaError_t cudaSetDevice(int device) {
+  if (device == 0) simt::use_context();
   return result(device == 0 ? cudaSuccess : cudaErrorInvalidDevice);
 }
 cudaError_t cudaGetDevice(int* device) {
@@ -371,6 +445,22 @@ cudaError_t cudaRuntimeGetVersion(int* version) {
   return result(cudaSuccess);
 }
 
+cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t*, void*) {
+  return result(cudaErrorNotSupported);
+}
+cudaError_t cudaIpcOpenMemHandle(void**, cudaIpcMemHandle_t, unsigned int) {
+  return result(cudaErrorNotSupported);
+}
+cudaError_t cudaIpcCloseMemHandle(void*) {
+  return result(cudaErrorNotSupported);
+}
+cudaError_t cudaIpcGetEventHandle(cudaIpcEventHandle_t*, cudaEvent_t) {
+  return result(cudaErrorNotSupported);
+}
+cudaError_t cudaIpcOpenEventHandle(cudaEvent_t*, cudaIpcEventHandle_t) {
+  return result(cudaErrorNotSupported);
+}
+
 cudaError_t cudaProfilerStart() {
   return result(cudaSuccess);
 }
@@ -381,7 +471,11 @@ cudaError_t cudaProfilerStop() {
 cudaError_t cudaGetDriverEntryPoint(const char* symbol, void** function, unsigned long long,
                                     cudaDriverEntryPointQueryResult* status) {
   if (!symbol || !function) return result(cudaErrorInvalidValue);
-  *function = nullptr;
+  *function = simt::driver_function(symbol);
+  if (*function) {
+    if (status) *status = cudaDriverEntryPointSuccess;
+    return result(cudaSuccess);
+  }
   if (status) *status = cudaDriverEntryPointSymbolNotFound;
   return result(cudaErrorNotSupported);
 }

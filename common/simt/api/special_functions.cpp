@@ -24,6 +24,16 @@ double refine_erfc_inverse(double x, double y) {
 
 }  // namespace
 
+double erfc_scaled(double x) noexcept {
+  if (x < 25.0) return std::exp(x * x) * std::erfc(x);
+  if (x == kInfinity) return 0.0;
+  // Asymptotic series: 1 / (x sqrt(pi)) * (1 - 1/(2x^2) + 3/(4x^4) - 15/(8x^6) ...); at 25 the fifth term is
+  // below 1e-13 of the first and shrinking.
+  const double t = 1.0 / (2.0 * x * x);
+  const double series = 1.0 - t * (1.0 - 3.0 * t * (1.0 - 5.0 * t * (1.0 - 7.0 * t * (1.0 - 9.0 * t))));
+  return kTwoOverRootPi / 2.0 / x * series;
+}
+
 double erfc_inverse(double y) noexcept {
   if (!(y >= 0.0 && y <= 2.0)) return kNaN;
   if (y == 0.0) return kInfinity;
@@ -37,6 +47,15 @@ double erfc_inverse(double y) noexcept {
   const double logarithm = std::log(tail * (2.0 - tail));
   const double half = 2.0 / (3.141592653589793 * a) + logarithm / 2.0;
   double x = std::sqrt(std::sqrt(half * half - logarithm / a) - half);
+  if (tail < 1e-290) {
+    // erfc itself has lost its digits here: solve for the logarithm, log(erfcx(x)) - x^2 = log(tail).
+    for (int i = 0; i < 6; ++i) {
+      const double scaled = erfc_scaled(x);
+      const double slope = 2.0 * x - kTwoOverRootPi / scaled;  // of log(erfcx(x))
+      x -= (std::log(scaled) - x * x - std::log(tail)) / (slope - 2.0 * x);
+    }
+    return upper ? -x : x;
+  }
   for (int i = 0; i < 4; ++i) x = refine_erfc_inverse(x, tail);
   return upper ? -x : x;
 }
@@ -55,17 +74,7 @@ double erf_inverse(double y) noexcept {
 }
 
 double normal_cdf_inverse(double p) noexcept {
-  return -kRootTwo * erfc_inverse(2.0 * p);
-}
-
-double erfc_scaled(double x) noexcept {
-  if (x < 25.0) return std::exp(x * x) * std::erfc(x);
-  if (x == kInfinity) return 0.0;
-  // Asymptotic series: 1 / (x sqrt(pi)) * (1 - 1/(2x^2) + 3/(4x^4) - 15/(8x^6) ...); at 25 the fifth term is
-  // below 1e-13 of the first and shrinking.
-  const double t = 1.0 / (2.0 * x * x);
-  const double series = 1.0 - t * (1.0 - 3.0 * t * (1.0 - 5.0 * t * (1.0 - 7.0 * t * (1.0 - 9.0 * t))));
-  return kTwoOverRootPi / 2.0 / x * series;
+  return p == 0.5 ? 0.0 : -kRootTwo * erfc_inverse(2.0 * p);
 }
 
 namespace {

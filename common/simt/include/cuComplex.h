@@ -4,6 +4,8 @@
 #ifndef CU_COMPLEX_H_
 #define CU_COMPLEX_H_
 
+#include "simt/push_letters.h"
+
 #include <math.h>
 
 #include "vector_functions.h"
@@ -61,5 +63,7 @@ inline cuDoubleComplex cuComplexFloatToDouble(cuFloatComplex z) {
 inline cuFloatComplex cuComplexDoubleToFloat(cuDoubleComplex z) {
   return cuFloatComplex{static_cast<float>(z.x), static_cast<float>(z.y)};
 }
+
+#include "simt/pop_letters.h"
 
 #endif

@@ -4,6 +4,8 @@
 #ifndef __CUDA_FP16_H__
 #define __CUDA_FP16_H__
 
+#include "simt/push_letters.h"
+
 #ifdef __CUDACC__
 #include "cuda_runtime.h"
 #endif
@@ -16,7 +18,9 @@
 #define SIMT_HALF2_RAW __half2_raw
 #define SIMT_HALF_FORMAT simt::HalfFormat
 #define SIMT_HALF_NAME(before, after) before##half##after
+#define SIMT_HALF_OTHER __nv_bfloat16
 #include "simt/half_operations.h"
+#undef SIMT_HALF_OTHER
 #undef SIMT_HALF
 #undef SIMT_HALF2
 #undef SIMT_HALF_RAW
@@ -47,5 +51,7 @@ typedef __half2_raw __nv_half2_raw;
 #define CUDART_NEG_ZERO_FP16 __ushort_as_half((unsigned short)0x8000U)
 #define CUDART_ZERO_FP16 __ushort_as_half((unsigned short)0x0000U)
 #define CUDART_ONE_FP16 __ushort_as_half((unsigned short)0x3C00U)
+
+#include "simt/pop_letters.h"
 
 #endif

@@ -6,29 +6,42 @@
 #ifndef __CUDA_RUNTIME_H__
 #define __CUDA_RUNTIME_H__
 
+#include "simt/push_letters.h"
+
 // Programs rely on what nvcc's own header happens to include.
 #include <assert.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "simt/checked_memory.h"
+
 #include <limits>
 #include <new>
 #include <utility>
 
+#include "channel_descriptor.h"
 #include "cuda_runtime_api.h"
 #include "library_types.h"
 #include "vector_functions.h"
 
 #ifdef __CUDACC__
 #include "device_atomic_functions.h"
+#include "device_double_functions.h"
 #include "device_functions.h"
 #include "device_launch_parameters.h"
 #include "math_functions.h"
 #include "simt/cached_access.h"
+#include "simt/cluster_functions.h"
+#include "simt/device_heap.h"
 #include "simt/thread_functions.h"
+#include "surface_indirect_functions.h"
+#include "texture_indirect_functions.h"
 #endif
+
+#include "simt/pop_letters.h"
 
 #endif

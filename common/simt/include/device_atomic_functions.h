@@ -14,8 +14,10 @@
 #include "vector_functions.h"
 
 // The checker hears of the access through atomic_point(); its instrumentation must not report a plain one
-// besides.
-#ifdef __clang__
+// besides. Traces must know where the user's code called.
+#ifdef SIMT_TRACED
+#define SIMT_NOT_TRACED __attribute__((always_inline))
+#elif defined(__clang__)
 #define SIMT_NOT_TRACED __attribute__((disable_sanitizer_instrumentation))
 #else
 #define SIMT_NOT_TRACED __attribute__((no_sanitize("thread")))
@@ -26,6 +28,10 @@ namespace simt {
 // The integer that carries a value of a size through compare-and-swap.
 template <int kBytes>
 struct CarrierOf;
+template <>
+struct CarrierOf<1> {
+  using type = unsigned char __attribute__((may_alias));
+};
 template <>
 struct CarrierOf<2> {
   using type = unsigned short __attribute__((may_alias));
@@ -55,6 +61,37 @@ SIMT_NOT_TRACED inline T atomic_update(T* address, F f) {
     if (__atomic_compare_exchange_n(cell, &seen, wanted, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
       return old;
   }
+}
+
+template <class T>
+SIMT_NOT_TRACED inline T atomic_read(const T* address) {
+  using Carrier = typename CarrierOf<sizeof(T)>::type;
+  atomic_point(address, sizeof(T));
+  const Carrier seen = __atomic_load_n(reinterpret_cast<const Carrier*>(address), __ATOMIC_SEQ_CST);
+  T value;
+  memcpy(static_cast<void*>(&value), &seen, sizeof(T));
+  return value;
+}
+template <class T>
+SIMT_NOT_TRACED inline void atomic_write(T* address, T value) {
+  using Carrier = typename CarrierOf<sizeof(T)>::type;
+  atomic_point(address, sizeof(T));
+  Carrier carrier;
+  memcpy(&carrier, static_cast<const void*>(&value), sizeof(T));
+  __atomic_store_n(reinterpret_cast<Carrier*>(address), carrier, __ATOMIC_SEQ_CST);
+}
+// Compares bits; `expected` gets what was there.
+template <class T>
+SIMT_NOT_TRACED inline bool atomic_replace(T* address, T& expected, T value) {
+  using Carrier = typename CarrierOf<sizeof(T)>::type;
+  atomic_point(address, sizeof(T));
+  Carrier compare, wanted;
+  memcpy(&compare, static_cast<const void*>(&expected), sizeof(T));
+  memcpy(&wanted, static_cast<const void*>(&value), sizeof(T));
+  const bool done = __atomic_compare_exchange_n(reinterpret_cast<Carrier*>(address), &compare, wanted, false,
+                                                __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+  if (!done) memcpy(static_cast<void*>(&expected), &compare, sizeof(T));
+  return done;
 }
 
 // Types whose atomics the compiler has itself.
@@ -114,13 +151,11 @@ SIMT_ATOMIC_VALUE(float, atomicAdd, simt::atomic_update(address, [value](float o
 SIMT_ATOMIC_VALUE(double, atomicAdd,
                   simt::atomic_update(address, [value](double old) { return old + value; }))
 // Vectors: each element is atomic, the whole need not be.
-inline float2 atomicAdd(float2* address, float2 value) {
-  return make_float2(atomicAdd(&address->x, value.x), atomicAdd(&address->y, value.y));
-}
-inline float4 atomicAdd(float4* address, float4 value) {
-  return make_float4(atomicAdd(&address->x, value.x), atomicAdd(&address->y, value.y),
-                     atomicAdd(&address->z, value.z), atomicAdd(&address->w, value.w));
-}
+SIMT_ATOMIC_VALUE(float2, atomicAdd,
+                  make_float2(atomicAdd(&address->x, value.x), atomicAdd(&address->y, value.y)))
+SIMT_ATOMIC_VALUE(float4, atomicAdd,
+                  make_float4(atomicAdd(&address->x, value.x), atomicAdd(&address->y, value.y),
+                              atomicAdd(&address->z, value.z), atomicAdd(&address->w, value.w)))
 
 SIMT_ATOMIC_VALUE(int, atomicSub,
                   simt::fetch_add(address, static_cast<int>(0u - static_cast<unsigned int>(value))))
@@ -176,18 +211,24 @@ struct EnableIf<true, T> {
   using type = T;
 };
 }  // namespace simt
-template <class T>
-inline typename simt::EnableIf<sizeof(T) == 16 && alignof(T) >= 16, T>::type atomicExch(T* address, T value) {
-  T old;
-  simt::swap16(address, &value, &old);
-  return old;
-}
-template <class T>
-inline typename simt::EnableIf<sizeof(T) == 16 && alignof(T) >= 16, T>::type atomicCAS(T* address, T compare,
-                                                                                       T value) {
-  T old;
-  simt::compare_and_swap16(address, &compare, &value, &old);
-  return old;
-}
+#define SIMT_ATOMIC_16(suffix)                                                                     \
+  template <class T>                                                                               \
+  inline typename simt::EnableIf<sizeof(T) == 16 && alignof(T) >= 16, T>::type atomicExch##suffix( \
+      T* address, T value) {                                                                       \
+    T old;                                                                                         \
+    simt::swap16(address, &value, &old);                                                           \
+    return old;                                                                                    \
+  }                                                                                                \
+  template <class T>                                                                               \
+  inline typename simt::EnableIf<sizeof(T) == 16 && alignof(T) >= 16, T>::type atomicCAS##suffix(  \
+      T* address, T compare, T value) {                                                            \
+    T old;                                                                                         \
+    simt::compare_and_swap16(address, &compare, &value, &old);                                     \
+    return old;                                                                                    \
+  }
+SIMT_ATOMIC_16()
+SIMT_ATOMIC_16(_block)
+SIMT_ATOMIC_16(_system)
+#undef SIMT_ATOMIC_16
 
 #endif

@@ -82,18 +82,24 @@ inline unsigned long long __brevll(unsigned long long x) noexcept {
   return static_cast<unsigned long long>(__brev(static_cast<unsigned int>(x))) << 32 |
          __brev(static_cast<unsigned int>(x >> 32));
 }
-// Four bytes chosen from the eight of (y, x): one selector digit a byte; its fourth bit spreads the byte's
-// sign.
+// Four bytes chosen from the eight of (y, x): three bits of the selector's lower four digits each.
 inline unsigned int __byte_perm(unsigned int x, unsigned int y, unsigned int selector) noexcept {
   const unsigned long long bytes = static_cast<unsigned long long>(y) << 32 | x;
   unsigned int result = 0;
   for (int i = 0; i < 4; ++i) {
-    const unsigned int digit = selector >> (4 * i) & 15u;
-    unsigned int byte = static_cast<unsigned int>(bytes >> (8 * (digit & 7u))) & 255u;
-    if (digit & 8u) byte = byte & 128u ? 255u : 0u;
-    result |= byte << (8 * i);
+    const unsigned int digit = selector >> (4 * i) & 7u;
+    result |= (static_cast<unsigned int>(bytes >> (8 * digit)) & 255u) << (8 * i);
   }
   return result;
+}
+inline unsigned short __nv_bswap16(unsigned short x) noexcept {
+  return __builtin_bswap16(x);
+}
+inline unsigned int __nv_bswap32(unsigned int x) noexcept {
+  return __builtin_bswap32(x);
+}
+inline unsigned long long __nv_bswap64(unsigned long long x) noexcept {
+  return __builtin_bswap64(x);
 }
 // (high, low) shifted as one 64-bit number; the plain forms take the shift modulo 32, the c forms clamp it
 // to 32.
@@ -234,6 +240,18 @@ inline unsigned int __dp2a_lo(unsigned int a, unsigned int b, unsigned int c) no
 inline unsigned int __dp2a_hi(unsigned int a, unsigned int b, unsigned int c) noexcept {
   return simt::dot<unsigned short, unsigned char>(a, b, c, 2);
 }
+inline int __dp2a_lo(short2 a, char4 b, int c) noexcept {
+  return __dp2a_lo(simt::bits_as<int>(a), simt::bits_as<int>(b), c);
+}
+inline int __dp2a_hi(short2 a, char4 b, int c) noexcept {
+  return __dp2a_hi(simt::bits_as<int>(a), simt::bits_as<int>(b), c);
+}
+inline unsigned int __dp2a_lo(ushort2 a, uchar4 b, unsigned int c) noexcept {
+  return __dp2a_lo(simt::bits_as<unsigned int>(a), simt::bits_as<unsigned int>(b), c);
+}
+inline unsigned int __dp2a_hi(ushort2 a, uchar4 b, unsigned int c) noexcept {
+  return __dp2a_hi(simt::bits_as<unsigned int>(a), simt::bits_as<unsigned int>(b), c);
+}
 
 // ---- directed rounding ----
 
@@ -317,6 +335,16 @@ SIMT_ROUNDED_3(double, __fma, fma(x, y, z))
 inline float __frsqrt_rn(float x) noexcept {
   return rsqrtf(x);
 }
+// The ieee forms keep denormals where a compiler's option would flush them; here they are always kept.
+#define SIMT_FMA_IEEE(mode)                                             \
+  inline float __fmaf_ieee_##mode(float x, float y, float z) noexcept { \
+    return __fmaf_##mode(x, y, z);                                      \
+  }
+SIMT_FMA_IEEE(rn)
+SIMT_FMA_IEEE(rz)
+SIMT_FMA_IEEE(rd)
+SIMT_FMA_IEEE(ru)
+#undef SIMT_FMA_IEEE
 
 // ---- conversions ----
 
@@ -417,8 +445,9 @@ inline float __log2f(float x) noexcept {
 inline float __log10f(float x) noexcept {
   return log10f(x);
 }
+// By its definition: a negative base gives NaN, and so does 0 to the 0th.
 inline float __powf(float x, float y) noexcept {
-  return powf(x, y);
+  return exp2f(y * log2f(x));
 }
 inline float __sinf(float x) noexcept {
   return sinf(x);
@@ -458,6 +487,7 @@ inline int __isnanf(float x) noexcept {
   return __builtin_isnan(x);
 }
 
+#include "simt/dynamic_programming.h"
 #include "simt/simd_in_word.h"
 
 #endif

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// Part of cuda_runtime.h here.
+// The rounding modes by name.
 #ifndef __DEVICE_TYPES_H__
 #define __DEVICE_TYPES_H__
 
-#include "cuda_runtime.h"
+#include "host_defines.h"
+
+enum cudaRoundMode { cudaRoundNearest, cudaRoundZero, cudaRoundPosInf, cudaRoundMinInf };
 
 #endif

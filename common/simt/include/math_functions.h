@@ -33,30 +33,19 @@ SIMT_MIN_MAX_BOTH_SIGNS(long long)
 #undef SIMT_MIN_MAX_BOTH_SIGNS
 #undef SIMT_MIN_MAX
 
-inline float min(float a, float b) noexcept {
-  return fminf(a, b);
-}
-inline float max(float a, float b) noexcept {
-  return fmaxf(a, b);
-}
-inline double min(double a, double b) noexcept {
-  return fmin(a, b);
-}
-inline double max(double a, double b) noexcept {
-  return fmax(a, b);
-}
-inline double min(float a, double b) noexcept {
-  return fmin(static_cast<double>(a), b);
-}
-inline double max(float a, double b) noexcept {
-  return fmax(static_cast<double>(a), b);
-}
-inline double min(double a, float b) noexcept {
-  return fmin(a, static_cast<double>(b));
-}
-inline double max(double a, float b) noexcept {
-  return fmax(a, static_cast<double>(b));
-}
+// Of floats, -0 is less than +0, which fmin() of the C library leaves open.
+#define SIMT_MIN_MAX(Result, A, B)                                                            \
+  inline Result min(A a, B b) noexcept {                                                      \
+    return a == b ? (__builtin_signbit(a) ? a : b) : a < b || b != b ? Result(a) : Result(b); \
+  }                                                                                           \
+  inline Result max(A a, B b) noexcept {                                                      \
+    return a == b ? (__builtin_signbit(a) ? b : a) : a > b || b != b ? Result(a) : Result(b); \
+  }
+SIMT_MIN_MAX(float, float, float)
+SIMT_MIN_MAX(double, double, double)
+SIMT_MIN_MAX(double, float, double)
+SIMT_MIN_MAX(double, double, float)
+#undef SIMT_MIN_MAX
 
 inline unsigned int umin(unsigned int a, unsigned int b) noexcept {
   return a < b ? a : b;
@@ -199,14 +188,19 @@ inline double norm(int dim, const double* p) noexcept {
   for (int i = 0; i < dim; ++i) result = hypot(result, p[i]);
   return result;
 }
+// The reciprocals exist where the norm itself overflows: a quarter of the operands then gives four times the
+// result.
 inline double rhypot(double a, double b) noexcept {
-  return 1.0 / hypot(a, b);
+  const double whole = hypot(a, b);
+  return isinf(whole) ? 0.25 / hypot(a * 0.25, b * 0.25) : 1.0 / whole;
 }
 inline double rnorm3d(double a, double b, double c) noexcept {
-  return 1.0 / norm3d(a, b, c);
+  const double whole = norm3d(a, b, c);
+  return isinf(whole) ? 0.25 / norm3d(a * 0.25, b * 0.25, c * 0.25) : 1.0 / whole;
 }
 inline double rnorm4d(double a, double b, double c, double d) noexcept {
-  return 1.0 / norm4d(a, b, c, d);
+  const double whole = norm4d(a, b, c, d);
+  return isinf(whole) ? 0.25 / norm4d(a * 0.25, b * 0.25, c * 0.25, d * 0.25) : 1.0 / whole;
 }
 inline double rnorm(int dim, const double* p) noexcept {
   return 1.0 / norm(dim, p);
@@ -285,6 +279,23 @@ SIMT_SPECIAL(normcdfinv, simt::normal_cdf_inverse)
 SIMT_SPECIAL(cyl_bessel_i0, simt::bessel_i0)
 SIMT_SPECIAL(cyl_bessel_i1, simt::bessel_i1)
 #undef SIMT_SPECIAL
+
+// The C library's Bessel functions, for float under the same name.
+#define SIMT_FLOAT_OVERLOAD(name)       \
+  inline float name(float x) noexcept { \
+    return name##f(x);                  \
+  }
+SIMT_FLOAT_OVERLOAD(j0)
+SIMT_FLOAT_OVERLOAD(j1)
+SIMT_FLOAT_OVERLOAD(y0)
+SIMT_FLOAT_OVERLOAD(y1)
+#undef SIMT_FLOAT_OVERLOAD
+inline float jn(int order, float x) noexcept {
+  return jnf(order, x);
+}
+inline float yn(int order, float x) noexcept {
+  return ynf(order, x);
+}
 
 inline double normcdf(double x) noexcept {
   return 0.5 * erfc(-x * 0.707106781186547524400844362104849);

@@ -32,6 +32,18 @@ typedef unsigned long long simt_whole16 __attribute__((vector_size(16), may_alia
 // A GPU (before sm_100) moves 32 bytes with two instructions.
 typedef simt_whole16 simt_whole32[2];
 
+#if defined(SIMT_TRACED) && !defined(__clang__)
+// g++ builds what a function returns, make_float4() for one, member by member where it is assigned to;
+// through this it is one store.
+template <class Whole>
+inline void simt_store_whole(volatile Whole& to, const volatile Whole& from) {
+  to = from;
+}
+inline void simt_store_whole(volatile simt_whole32& to, const volatile simt_whole32& from) {
+  to[0] = from[0];
+  to[1] = from[1];
+}
+#endif
 #ifdef SIMT_COPY_WHOLE
 // A new object is mostly a local: its load is the one that must stay whole. An assignment mostly goes to
 // memory: there it is the store. Volatile, because clang splits even such an access where only the elements
@@ -95,8 +107,29 @@ inline void simt_store_whole(volatile simt_whole32& to, const simt_whole32& from
 #else
 #define SIMT_WHOLE(whole) volatile whole simt_whole
 #endif
+#if defined(SIMT_TRACED) && !defined(__clang__)
+#define SIMT_COPIES_2(name, T)                        \
+  constexpr name& operator=(const name& other) {      \
+    if (__builtin_is_constant_evaluated()) {          \
+      x = other.x, y = other.y;                       \
+    } else {                                          \
+      simt_store_whole(simt_whole, other.simt_whole); \
+    }                                                 \
+    return *this;                                     \
+  }
+#define SIMT_COPIES_4(name, T)                            \
+  constexpr name& operator=(const name& other) {          \
+    if (__builtin_is_constant_evaluated()) {              \
+      x = other.x, y = other.y, z = other.z, w = other.w; \
+    } else {                                              \
+      simt_store_whole(simt_whole, other.simt_whole);     \
+    }                                                     \
+    return *this;                                         \
+  }
+#else
 #define SIMT_COPIES_2(name, T)
 #define SIMT_COPIES_4(name, T)
+#endif
 #endif
 
 #define SIMT_VECTOR_1(name, T) \

@@ -16,6 +16,7 @@
 #include <map>
 
 #include "internal.h"
+#include "shadow.h"
 
 namespace simt {
 namespace {
@@ -35,6 +36,8 @@ struct Entry {
   MemoryKind kind;
   bool live;
   unsigned char canary;  // the byte that fills both of its canaries
+  bool kept = false;     // its addresses stay its own while it is not live
+  bool mapped = false;   // what lies under them is not ours: reserve_addresses()
 };
 
 struct Arena {
@@ -60,10 +63,13 @@ Arena& arena() {
     for (a->size = std::max(std::size_t{1} << 40, 4 * a->total); a->size >= std::size_t{1} << 24;
          a->size /= 2) {
       void* memory = mmap(nullptr, a->size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-      if (memory != MAP_FAILED) {
-        a->begin = static_cast<char*>(memory);
-        return a;
+      if (memory == MAP_FAILED) continue;
+      if (checked_build && !map_shadow(static_cast<char*>(memory), a->size)) {
+        munmap(memory, a->size);
+        continue;
       }
+      a->begin = static_cast<char*>(memory);
+      return a;
     }
     a->size = 0;
     return a;
@@ -84,7 +90,7 @@ char* take_addresses(Arena& a, std::size_t bytes) {
   }
   auto first = a.entries.begin();
   for (auto it = a.entries.begin(); it != a.entries.end(); ++it) {
-    if (it->second.live) {
+    if (it->second.live || it->second.kept) {
       first = std::next(it);
       continue;
     }
@@ -135,33 +141,121 @@ const char* kind_name(MemoryKind kind) {
   return "";
 }
 
-void* allocate(std::size_t bytes, MemoryKind kind) {
-  Arena& a = arena();
-  std::lock_guard<std::mutex> lock(a.mutex);
+namespace {
+
+using Entries = std::map<char*, Entry>;
+
+// Addresses for an allocation, with nothing under them yet.
+Entries::iterator take_entry(Arena& a, std::size_t bytes, MemoryKind kind) {
   bytes = std::max<std::size_t>(bytes, 1);
-  if (bytes > a.total || a.used + bytes > a.total) return nullptr;
   const std::size_t rounded = round_up(bytes, kAlignment);
   const std::size_t page_bytes = round_up(rounded, a.page);
   char* guard = take_addresses(a, page_bytes + 2 * a.page);
-  if (!guard) return nullptr;
+  if (!guard) return a.entries.end();
   char* pages = guard + a.page;
-  if (mprotect(pages, page_bytes, PROT_READ | PROT_WRITE) != 0) return nullptr;
-  char* data = pages + page_bytes - rounded;
   const auto canary = static_cast<unsigned char>(kFirstCanary + a.allocations++ % kCanaries);
-  const Entry entry{bytes, pages, page_bytes, kind, true, canary};
-  std::memset(data - front_canary(data, entry), entry.canary, front_canary(data, entry));
-  std::memset(data + bytes, entry.canary, rounded - bytes);
-  fill_poison(data, bytes);
-  a.entries[data] = entry;
+  return a.entries
+      .insert_or_assign(pages + page_bytes - rounded, Entry{bytes, pages, page_bytes, kind, false, canary})
+      .first;
+}
+
+bool make_live(Arena& a, char* data, Entry& e) {
+  if (e.bytes > a.total || a.used + e.bytes > a.total) return false;
+  if (mprotect(e.pages, e.page_bytes, PROT_READ | PROT_WRITE) != 0) return false;
+  std::memset(data - front_canary(data, e), e.canary, front_canary(data, e));
+  std::memset(data + e.bytes, e.canary, round_up(e.bytes, kAlignment) - e.bytes);
+  fill_poison(data, e.bytes);
+  shadow_allocated(data, e.bytes, e.kind);
+  a.used += e.bytes;
+  e.live = true;
+  return true;
+}
+
+}  // namespace
+
+void* allocate(std::size_t bytes, MemoryKind kind) {
+  Arena& a = arena();
+  std::lock_guard<std::mutex> lock(a.mutex);
+  if (bytes > a.total || a.used + bytes > a.total) return nullptr;
+  const auto it = take_entry(a, bytes, kind);
+  return it != a.entries.end() && make_live(a, it->first, it->second) ? it->first : nullptr;
+}
+
+void* reserve(std::size_t bytes) {
+  Arena& a = arena();
+  std::lock_guard<std::mutex> lock(a.mutex);
+  const auto it = take_entry(a, bytes, MemoryKind::device);
+  if (it == a.entries.end()) return nullptr;
+  it->second.kept = true;
+  return it->first;
+}
+
+bool revive(void* pointer) {
+  Arena& a = arena();
+  std::lock_guard<std::mutex> lock(a.mutex);
+  const auto it = a.entries.find(static_cast<char*>(pointer));
+  return it != a.entries.end() && it->second.kept && !it->second.live && make_live(a, it->first, it->second);
+}
+
+void give_up(void* pointer) {
+  Arena& a = arena();
+  std::lock_guard<std::mutex> lock(a.mutex);
+  const auto it = a.entries.find(static_cast<char*>(pointer));
+  if (it != a.entries.end()) it->second.kept = false;
+}
+
+void* reserve_addresses(std::size_t bytes, std::size_t alignment) {
+  Arena& a = arena();
+  std::lock_guard<std::mutex> lock(a.mutex);
+  char* guard = take_addresses(a, bytes + alignment + 2 * a.page);
+  if (!guard) return nullptr;
+  const auto first = reinterpret_cast<std::uintptr_t>(guard + a.page);
+  char* pages = guard + a.page + (round_up(first, alignment) - first);
+  Entry e{0, pages, bytes, MemoryKind::device, false, 0};
+  e.kept = e.mapped = true;
+  a.entries[pages] = e;
+  return pages;
+}
+
+void set_mapped(void* addresses, std::size_t bytes) {
+  Arena& a = arena();
+  std::lock_guard<std::mutex> lock(a.mutex);
+  const auto it = a.entries.find(static_cast<char*>(addresses));
+  if (it == a.entries.end()) return;
+  Entry& e = it->second;
+  if (bytes > e.bytes) {
+    shadow_allocated(it->first + e.bytes, bytes - e.bytes, e.kind);
+  } else if (bytes < e.bytes) {
+    shadow_released(it->first + bytes, e.bytes - bytes);
+  }
+  e.bytes = bytes;
+  e.live = bytes > 0;
+}
+
+void free_addresses(void* addresses) {
+  set_mapped(addresses, 0);
+  give_up(addresses);
+}
+
+bool take_memory(std::size_t bytes) {
+  Arena& a = arena();
+  std::lock_guard<std::mutex> lock(a.mutex);
+  if (bytes > a.total || a.used + bytes > a.total) return false;
   a.used += bytes;
-  return data;
+  return true;
+}
+
+void give_memory(std::size_t bytes) {
+  Arena& a = arena();
+  std::lock_guard<std::mutex> lock(a.mutex);
+  a.used -= bytes;
 }
 
 bool release(void* pointer) {
   Arena& a = arena();
   std::lock_guard<std::mutex> lock(a.mutex);
   const auto it = a.entries.find(static_cast<char*>(pointer));
-  if (it == a.entries.end() || !it->second.live) return false;
+  if (it == a.entries.end() || !it->second.live || it->second.mapped) return false;
   Entry& e = it->second;
   if (const std::ptrdiff_t distance = broken_canary(it->first, e)) {
     report_host("simt-oob-global", "a buffer of %zu bytes was overrun: a byte %td bytes %s was overwritten",
@@ -171,12 +265,14 @@ bool release(void* pointer) {
   // Fresh zero pages, or none at all, under the old addresses: gives the memory back and makes them
   // inaccessible.
   mmap(e.pages, e.page_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+  shadow_released(it->first, e.bytes);
   e.live = false;
   a.used -= e.bytes;
   return true;
 }
 
 void release_everything() {
+  forget_heap();
   std::vector<char*> live;
   {
     Arena& a = arena();
@@ -187,7 +283,8 @@ void release_everything() {
   for (char* data : live) release(data);
 }
 
-bool find_allocation(const void* address, Allocation* found) {
+namespace {
+bool find_entry(const void* address, bool also_kept, Allocation* found) {
   Arena& a = arena();
   std::lock_guard<std::mutex> lock(a.mutex);
   char* p = static_cast<char*>(const_cast<void*>(address));
@@ -195,9 +292,17 @@ bool find_allocation(const void* address, Allocation* found) {
   if (it == a.entries.begin()) return false;
   --it;
   const Entry& e = it->second;
-  if (!e.live || p >= it->first + e.bytes) return false;
-  *found = {it->first, e.bytes, e.kind, e.live};
+  if (!(e.live || (also_kept && e.kept)) || p >= it->first + e.bytes) return false;
+  *found = {it->first, e.bytes, e.kind, e.live, e.kept};
   return true;
+}
+}  // namespace
+
+bool find_allocation(const void* address, Allocation* found) {
+  return find_entry(address, false, found);
+}
+bool find_kept(const void* address, Allocation* found) {
+  return find_entry(address, true, found) && found->kept;
 }
 
 bool nearest_allocation(const void* address, Allocation* found) {
@@ -213,7 +318,7 @@ bool nearest_allocation(const void* address, Allocation* found) {
     if (above->first - p < p - (below->first + below->second.bytes)) best = above;
   }
   if (best == a.entries.end()) return false;
-  *found = {best->first, best->second.bytes, best->second.kind, best->second.live};
+  *found = {best->first, best->second.bytes, best->second.kind, best->second.live, best->second.kept};
   return true;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Barriers: of a block, of a cluster, of a cooperative grid.
-#include <chrono>
+#include <cstdio>
 
 #include "internal.h"
 
@@ -42,18 +42,39 @@ Thread* calling_thread() {
 
 }  // namespace
 
+namespace {
+
+// Once a kernel: a GPU lets the others go on, but most of those who write this did not mean it.
+void tell_of_returned(Launch& launch, const Block& block) {
+  std::lock_guard<std::mutex> lock(launch.mutex);
+  if (launch.kernel->told_returned || options().lenient) return;
+  launch.kernel->told_returned = true;
+  std::fprintf(
+      stderr,
+      "note: kernel %s: %u of %u threads have returned before the barrier at %s\n"
+      "A GPU lets the others pass it since sm_70, and so does this build; a checked one reports it.\n",
+      launch.kernel->name, block.size - block.expected, block.size, place(block.barrier_site).c_str());
+}
+
+}  // namespace
+
 // All threads of the block become runnable, in its order.
 void release_barrier(Worker& w, Block& block) {
   block.arrived = 0;
-  block.epoch = ++w.epochs;
+  if (__builtin_expect(checked_build, 0)) {
+    order_block(w, block);
+    block.looked = false;
+  }
   block.result_true = block.voted_true;
   block.result_votes = block.votes;
   block.voted_true = block.votes = 0;
   ++w.progress;
   ++w.counts.barriers;
+  if (__builtin_expect(tracing, 0)) trace_barrier(block.barrier_site);
   if (__builtin_expect(block.expected == block.size, 1)) {
     w.push_all(block.order.data(), block.size);
   } else {
+    tell_of_returned(*w.launch, block);
     for (Thread* thread : block.order)
       if (thread->state == State::barrier) w.push(thread);
   }
@@ -103,25 +124,6 @@ void* map_shared(const void* address, unsigned rank) {
   return w.resident[rank]->shared + (static_cast<const char*>(address) - current->block->shared);
 }
 
-void sync_cluster(Site site) {
-  Thread* thread = calling_thread();
-  Worker& w = *worker;
-  unsigned expected = 0;
-  for (const Block* block : w.resident) expected += block->expected;
-  if (++w.cluster_arrived < expected) {
-    thread->state = State::cluster;
-    thread->site = site;
-    leave(&thread->context);
-    return;
-  }
-  w.cluster_arrived = 0;
-  ++w.progress;
-  new_epoch(w);
-  for (Block* block : w.resident)
-    for (Thread* other : block->order)
-      if (other->state == State::cluster) resume_later(w, other);
-}
-
 // ---- cooperative grids: every worker holds its share of the blocks ----
 
 bool is_cooperative() {
@@ -139,7 +141,7 @@ bool anyone_at_grid_barrier(const Worker& w) {
 
 void resume_grid_threads(Worker& w) {
   ++w.progress;
-  new_epoch(w);
+  if (checked_build) begin_segments(w);
   for (Block* block : w.resident)
     for (Thread* thread : block->order)
       if (thread->state == State::grid && thread != current) resume_later(w, thread);
@@ -161,6 +163,7 @@ void sync_grid(Site site) {
     } else {
       launch.grid_arrived = 0;
       launch.idle_workers = 0;
+      order_grid(launch);
       w.grid_generation = ++launch.grid_generation;
       launch.grid_changed.notify_all();
     }

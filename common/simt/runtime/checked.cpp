@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "checked.h"
+#include "checked_races.h"
 
 #include <algorithm>
 
@@ -9,11 +10,12 @@ bool checked_build = false;
 
 namespace {
 
-struct Range {
-  const char* begin;
-  const char* end;
-  bool holds(const char* p, std::size_t bytes) const { return p >= begin && p + bytes <= end; }
-};
+bool in_one_page(const char* p, std::size_t bytes) {
+  const auto offset = static_cast<std::size_t>(p - shadow.arena);
+  const PageLimits limits = shadow.pages[offset >> kPageShift];
+  const std::size_t at = offset % (std::size_t{1} << kPageShift);
+  return at >= limits.begin && at + bytes <= limits.end;
+}
 
 [[noreturn]] void stop(void* caller, const char* slug, const std::string& message) {
   abandon(failure_of_access(caller, slug, message));
@@ -24,19 +26,16 @@ const char* verb(Access access) {
 }
 
 void check_global(const char* p, std::size_t bytes, Access access, void* caller) {
-  static thread_local Range last = {nullptr, nullptr};  // most accesses go where the last one went
-  static thread_local std::uint64_t last_launch = 0;
-  if (last_launch == worker->launch->number && last.holds(p, bytes)) return;
+  if (in_one_page(p, bytes)) return;
   Allocation found;
   if (find_allocation(p, &found)) {
-    last = {found.base, found.base + found.bytes};
-    last_launch = worker->launch->number;
-    if (last.holds(p, bytes)) return;
+    const char* end = found.base + found.bytes;
+    if (p + bytes <= end) return;
     stop(caller, "simt-oob-global",
          format_text("out of bounds on global memory\nThe thread %s %zu bytes, of which %td are past the end "
                      "of a %s buffer "
                      "of %zu bytes.",
-                     verb(access), bytes, p + bytes - last.end, kind_name(found.kind), found.bytes));
+                     verb(access), bytes, p + bytes - end, kind_name(found.kind), found.bytes));
   }
   if (!nearest_allocation(p, &found)) found = {};
   if (!found.live && found.base && p >= found.base && p < found.base + found.bytes) {
@@ -53,10 +52,11 @@ void check_global(const char* p, std::size_t bytes, Access access, void* caller)
            past ? "past the end of" : "before", kind_name(found.kind), found.bytes));
 }
 
-void check_shared(const char* p, std::size_t bytes, Access access, void* caller) {
+// The block whose shared memory it is.
+const Block& check_shared(const char* p, std::size_t bytes, Access access, void* caller) {
   for (const Block* block : worker->resident) {
     std::string beyond;
-    if (shared_holds(*block, p, bytes, &beyond)) return;
+    if (shared_holds(*block, p, bytes, &beyond)) return *block;
     if (beyond.empty()) continue;
     stop(caller, "simt-oob-shared",
          format_text("out of bounds on shared memory\nThe thread %s %zu bytes %s.", verb(access), bytes,
@@ -77,40 +77,95 @@ Failure failure_of_access(void* caller, const char* slug, const std::string& mes
   return failure;
 }
 
-// Memory that is neither the device's nor shared passes: locals, constants, and what the runtime and the
-// standard library touch on a kernel's behalf (the linker may take their templates from an instrumented
-// file).
-void check_access(const void* address, std::size_t bytes, Access access, std::size_t alignment,
-                  void* caller) {
-  if (!current || bytes == 0) return;
-  settle_doubtful_store();
-  const char* p = static_cast<const char*>(address);
+namespace {
+
+void check_kernel_access(const char* p, std::size_t bytes, Access access, bool strong, std::size_t alignment,
+                         void* caller) {
   const bool global = in_arena(p);
-  if (!global && !is_shared(p)) return;
+  if (!global && !is_shared(p)) return check_host_memory(p, bytes, access == Access::write, caller);
   if (__builtin_expect(reinterpret_cast<std::uintptr_t>(p) % alignment != 0, 0)) {
     stop(caller, "simt-misaligned",
          format_text("misaligned access\nThe thread %s %zu bytes at an address that is no multiple of %zu.",
                      verb(access), bytes, alignment));
   }
+  if (strong) note_acquire();
   if (global) {
     check_global(p, bytes, access, caller);
+    const Cells cells = {shadow.words, shadow.bytes, shadow.arena, nullptr, kUnknownWriter};
+    const Looked looked = look(cells, p, bytes, access, strong, caller);
+    if (looked.uninitialised < looked.bytes) return;
+    // The host writes to pinned and managed memory unseen.
+    const PageLimits limits = shadow.pages[static_cast<std::size_t>(p - shadow.arena) >> kPageShift];
+    if (limits.kind != MemoryKind::device) return host_wrote(const_cast<char*>(p), bytes, 0);
+    stop(caller, "simt-uninit-global",
+         format_text("read of uninitialised global memory\nThe thread reads %s, which nothing has written "
+                     "since cudaMalloc.",
+                     name_of(p, bytes, nullptr).c_str()));
   } else {
-    check_shared(p, bytes, access, caller);
-    check_race(p, bytes, access, caller);
+    const Block& block = check_shared(p, bytes, access, caller);
+    if (__builtin_expect(worker->pending_copies != 0, 0))
+      check_async_wait(p, bytes, access == Access::write, caller);
+    const Cells cells = {block.cells, block.byte_cells, block.shared, &block, block.first_segment};
+    const Looked looked = look(cells, p, bytes, access, strong, caller);
+    if (looked.uninitialised < looked.bytes) return;
+    if (unwritten_pending(block)) return;
+    suspect_unwritten(
+        block,
+        failure_of_access(
+            caller, "simt-uninit-shared",
+            format_text(
+                "read of uninitialised shared memory\nThe thread reads %s, which no thread of block %s "
+                "has written.",
+                name_of(p, bytes, &block).c_str(), block_name(*worker->launch, block.linear).c_str())));
   }
 }
 
-// Races with plain accesses are not looked for.
-void check_atomic(const volatile void* address, std::size_t bytes) {
-  if (!current) return;
-  const char* p = const_cast<const char*>(static_cast<const volatile char*>(address));
-  settle_doubtful_store();
-  if (in_arena(p)) {
-    check_global(p, bytes, Access::write, __builtin_return_address(0));
-  } else if (is_shared(p)) {
-    check_shared(p, bytes, Access::write, __builtin_return_address(0));
-    forget_accesses(p, bytes);
+}  // namespace
+
+// Memory that is neither the device's nor shared passes: locals, constants, and what the runtime and the
+// standard library touch on a kernel's behalf (the linker may take their templates from an instrumented
+// file).
+void check_slowly(const void* address, std::size_t bytes, Access access, bool strong, std::size_t alignment,
+                  void* caller) {
+  if (__builtin_expect(tracing, 0)) return trace_access(address, bytes, access == Access::write, caller);
+  const char* p = static_cast<const char*>(address);
+  if (bytes == 0) return;
+  if (!current) {
+    if (!worker && in_arena(p)) check_host_code(p, bytes, access == Access::write, caller);
+    return;
   }
+  settle_doubt(p, strong);
+  check_kernel_access(p, bytes, access, strong, alignment, caller);
+}
+
+void check_atomic(const volatile void* address, std::size_t bytes) {
+  if (__builtin_expect(tracing, 0)) return trace_atomic(address, bytes, __builtin_return_address(0));
+  check_slowly(const_cast<const void*>(address), bytes, Access::write, true, bytes,
+               __builtin_return_address(0));
+}
+
+std::string thread_name(const Launch& launch, std::uint64_t linear) {
+  const dim3 shape = launch.block;
+  if (shape.y == 1 && shape.z == 1) return std::to_string(linear);
+  return format_text("(%u,%u,%u)", static_cast<unsigned>(linear % shape.x),
+                     static_cast<unsigned>(linear / shape.x % shape.y),
+                     static_cast<unsigned>(linear / shape.x / shape.y));
+}
+
+std::string block_name(const Launch& launch, std::uint64_t linear) {
+  const dim3 grid = launch.grid;
+  if (grid.y == 1 && grid.z == 1) return std::to_string(linear);
+  return format_text("(%u,%u,%u)", static_cast<unsigned>(linear % grid.x),
+                     static_cast<unsigned>(linear / grid.x % grid.y),
+                     static_cast<unsigned>(linear / grid.x / grid.y));
+}
+
+std::string name_of(const char* p, std::size_t bytes, const Block* block) {
+  if (block) return shared_name(*block, p, bytes);
+  Allocation found;
+  if (!find_allocation(p, &found)) return "it";
+  return format_text("byte %td of a %s buffer of %zu bytes", p - found.base, kind_name(found.kind),
+                     found.bytes);
 }
 
 }  // namespace simt

@@ -7,63 +7,96 @@
 #include "checked.h"
 
 #define SIMT_CALLER __builtin_return_address(0)
-#define SIMT_ACCESS(name, bytes, kind, alignment)                                   \
-  extern "C" void __tsan_##name(void* address) {                                    \
-    simt::check_access(address, bytes, simt::Access::kind, alignment, SIMT_CALLER); \
+#define SIMT_WORDS(name, bytes, kind, alignment)                                   \
+  void __tsan_##name(void* address) {                                              \
+    simt::check_words<bytes, simt::Access::kind>(address, alignment, SIMT_CALLER); \
+  }
+#define SIMT_ANY(name, bytes, kind, strong, alignment)                                      \
+  void __tsan_##name(void* address) {                                                       \
+    simt::check_slowly(address, bytes, simt::Access::kind, strong, alignment, SIMT_CALLER); \
   }
 // An unaligned hook is called where the type promises less alignment than its size.
-#define SIMT_ACCESSES(bytes)                                  \
-  SIMT_ACCESS(read##bytes, bytes, read, bytes)                \
-  SIMT_ACCESS(write##bytes, bytes, write, bytes)              \
-  SIMT_ACCESS(read_write##bytes, bytes, write, bytes)         \
-  SIMT_ACCESS(volatile_read##bytes, bytes, read, bytes)       \
-  SIMT_ACCESS(volatile_write##bytes, bytes, write, bytes)     \
-  SIMT_ACCESS(unaligned_read##bytes, bytes, read, 1)          \
-  SIMT_ACCESS(unaligned_write##bytes, bytes, write, 1)        \
-  SIMT_ACCESS(unaligned_read_write##bytes, bytes, write, 1)   \
-  SIMT_ACCESS(unaligned_volatile_read##bytes, bytes, read, 1) \
-  SIMT_ACCESS(unaligned_volatile_write##bytes, bytes, write, 1)
-SIMT_ACCESSES(1)
-SIMT_ACCESSES(2)
-SIMT_ACCESSES(4)
-SIMT_ACCESSES(8)
-SIMT_ACCESSES(16)
+#define SIMT_ACCESSES(bytes, accesses)                                     \
+  accesses(bytes) SIMT_ANY(volatile_read##bytes, bytes, read, true, bytes) \
+      SIMT_ANY(volatile_write##bytes, bytes, write, true, bytes)           \
+          SIMT_ANY(unaligned_volatile_read##bytes, bytes, read, true, 1)   \
+              SIMT_ANY(unaligned_volatile_write##bytes, bytes, write, true, 1)
+#define SIMT_WORD_ACCESSES(bytes)                     \
+  SIMT_WORDS(read##bytes, bytes, read, bytes)         \
+  SIMT_WORDS(write##bytes, bytes, write, bytes)       \
+  SIMT_WORDS(read_write##bytes, bytes, write, bytes)  \
+  SIMT_WORDS(unaligned_read##bytes, bytes, read, 1)   \
+  SIMT_WORDS(unaligned_write##bytes, bytes, write, 1) \
+  SIMT_WORDS(unaligned_read_write##bytes, bytes, write, 1)
+#define SIMT_PART_ACCESSES(bytes)                          \
+  SIMT_ANY(read##bytes, bytes, read, false, bytes)         \
+  SIMT_ANY(write##bytes, bytes, write, false, bytes)       \
+  SIMT_ANY(read_write##bytes, bytes, write, false, bytes)  \
+  SIMT_ANY(unaligned_read##bytes, bytes, read, false, 1)   \
+  SIMT_ANY(unaligned_write##bytes, bytes, write, false, 1) \
+  SIMT_ANY(unaligned_read_write##bytes, bytes, write, false, 1)
+
+void simt::copy_unchecked(void* to, const void* from, std::size_t bytes) {
+  std::memcpy(to, from, bytes);
+}
+
+// An atomic of the compiler's. CUDA's functions tell check_atomic() of theirs through atomic_point(): checked
+// builds do not instrument them, but traced builds do, for the caller's line, and would count them twice.
+static void check_builtin_atomic(const volatile void* address, std::size_t bytes, simt::Access access,
+                                 void* caller) {
+  if (simt::tracing) return;
+  simt::check_slowly(const_cast<const void*>(address), bytes, access, true, bytes, caller);
+}
 
 extern "C" {
+
+SIMT_ACCESSES(1, SIMT_PART_ACCESSES)
+SIMT_ACCESSES(2, SIMT_PART_ACCESSES)
+SIMT_ACCESSES(4, SIMT_WORD_ACCESSES)
+SIMT_ACCESSES(8, SIMT_WORD_ACCESSES)
+SIMT_ACCESSES(16, SIMT_WORD_ACCESSES)
 
 void __tsan_init() {
   simt::checked_build = true;
 }  // before main(), by each instrumented file
 void __tsan_func_entry(void*) {}
 void __tsan_func_exit() {}
-void __tsan_vptr_update(void**, void*) {}
-void __tsan_vptr_read(void**) {}
+void __tsan_vptr_update(void** address, void*) {
+  simt::check_words<sizeof(void*), simt::Access::write>(address, sizeof(void*), SIMT_CALLER);
+}
+void __tsan_vptr_read(void** address) {
+  simt::check_words<sizeof(void*), simt::Access::read>(address, sizeof(void*), SIMT_CALLER);
+}
 
 void __tsan_read_range(void* address, unsigned long bytes) {
-  simt::check_access(address, bytes, simt::Access::read, 1, SIMT_CALLER);
+  simt::check_slowly(address, bytes, simt::Access::read, false, 1, SIMT_CALLER);
 }
 void __tsan_write_range(void* address, unsigned long bytes) {
-  simt::check_access(address, bytes, simt::Access::write, 1, SIMT_CALLER);
+  simt::check_slowly(address, bytes, simt::Access::write, false, 1, SIMT_CALLER);
 }
 void* __tsan_memcpy(void* to, const void* from, unsigned long bytes) {
-  simt::check_access(const_cast<void*>(from), bytes, simt::Access::read, 1, SIMT_CALLER);
-  simt::check_access(to, bytes, simt::Access::write, 1, SIMT_CALLER);
+  simt::check_slowly(from, bytes, simt::Access::read, false, 1, SIMT_CALLER);
+  simt::check_slowly(to, bytes, simt::Access::write, false, 1, SIMT_CALLER);
   return std::memcpy(to, from, bytes);
 }
 void* __tsan_memmove(void* to, const void* from, unsigned long bytes) {
-  simt::check_access(const_cast<void*>(from), bytes, simt::Access::read, 1, SIMT_CALLER);
-  simt::check_access(to, bytes, simt::Access::write, 1, SIMT_CALLER);
+  simt::check_slowly(from, bytes, simt::Access::read, false, 1, SIMT_CALLER);
+  simt::check_slowly(to, bytes, simt::Access::write, false, 1, SIMT_CALLER);
   return std::memmove(to, from, bytes);
 }
 void* __tsan_memset(void* to, int value, unsigned long bytes) {
-  simt::check_access(to, bytes, simt::Access::write, 1, SIMT_CALLER);
+  simt::check_slowly(to, bytes, simt::Access::write, false, 1, SIMT_CALLER);
   return std::memset(to, value, bytes);
 }
 
-// Atomics become calls, too; atomic_point() has told check_atomic() about the device's.
-#define SIMT_FETCH(bits, T, operation)                                           \
-  T __tsan_atomic##bits##_fetch_##operation(volatile T* address, T value, int) { \
-    return __atomic_fetch_##operation(address, value, __ATOMIC_SEQ_CST);         \
+#define SIMT_ATOMIC_POINT(address, bytes, order)                                           \
+  if (order != __ATOMIC_RELAXED && order != __ATOMIC_ACQUIRE && order != __ATOMIC_CONSUME) \
+    simt::note_release();                                                                  \
+  check_builtin_atomic(address, bytes, simt::Access::write, SIMT_CALLER)
+#define SIMT_FETCH(bits, T, operation)                                                 \
+  T __tsan_atomic##bits##_fetch_##operation(volatile T* address, T value, int order) { \
+    SIMT_ATOMIC_POINT(address, sizeof(T), order);                                      \
+    return __atomic_fetch_##operation(address, value, __ATOMIC_SEQ_CST);               \
   }
 #define SIMT_ATOMICS(bits, T)                                                                                \
   SIMT_FETCH(bits, T, add)                                                                                   \
@@ -73,21 +106,29 @@ void* __tsan_memset(void* to, int value, unsigned long bytes) {
   SIMT_FETCH(bits, T, xor)                                                                                   \
   SIMT_FETCH(bits, T, nand)                                                                                  \
   T __tsan_atomic##bits##_load(const volatile T* address, int) {                                             \
+    check_builtin_atomic(address, sizeof(T), simt::Access::read, SIMT_CALLER);                               \
     return __atomic_load_n(address, __ATOMIC_SEQ_CST);                                                       \
   }                                                                                                          \
-  void __tsan_atomic##bits##_store(volatile T* address, T value, int) {                                      \
+  void __tsan_atomic##bits##_store(volatile T* address, T value, int order) {                                \
+    SIMT_ATOMIC_POINT(address, sizeof(T), order);                                                            \
     __atomic_store_n(address, value, __ATOMIC_SEQ_CST);                                                      \
   }                                                                                                          \
-  T __tsan_atomic##bits##_exchange(volatile T* address, T value, int) {                                      \
+  T __tsan_atomic##bits##_exchange(volatile T* address, T value, int order) {                                \
+    SIMT_ATOMIC_POINT(address, sizeof(T), order);                                                            \
     return __atomic_exchange_n(address, value, __ATOMIC_SEQ_CST);                                            \
   }                                                                                                          \
-  int __tsan_atomic##bits##_compare_exchange_strong(volatile T* address, T* expected, T value, int, int) {   \
+  int __tsan_atomic##bits##_compare_exchange_strong(volatile T* address, T* expected, T value, int order,    \
+                                                    int) {                                                   \
+    SIMT_ATOMIC_POINT(address, sizeof(T), order);                                                            \
     return __atomic_compare_exchange_n(address, expected, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
   }                                                                                                          \
-  int __tsan_atomic##bits##_compare_exchange_weak(volatile T* address, T* expected, T value, int, int) {     \
+  int __tsan_atomic##bits##_compare_exchange_weak(volatile T* address, T* expected, T value, int order,      \
+                                                  int) {                                                     \
+    SIMT_ATOMIC_POINT(address, sizeof(T), order);                                                            \
     return __atomic_compare_exchange_n(address, expected, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
   }                                                                                                          \
-  T __tsan_atomic##bits##_compare_exchange_val(volatile T* address, T expected, T value, int, int) {         \
+  T __tsan_atomic##bits##_compare_exchange_val(volatile T* address, T expected, T value, int order, int) {   \
+    SIMT_ATOMIC_POINT(address, sizeof(T), order);                                                            \
     __atomic_compare_exchange_n(address, &expected, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);       \
     return expected;                                                                                         \
   }
@@ -96,6 +137,8 @@ SIMT_ATOMICS(16, std::uint16_t)
 SIMT_ATOMICS(32, std::uint32_t)
 SIMT_ATOMICS(64, std::uint64_t)
 void __tsan_atomic_thread_fence(int) {
+  simt::note_release();
+  simt::note_acquire();
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 void __tsan_atomic_signal_fence(int) {

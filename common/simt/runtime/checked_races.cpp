@@ -1,155 +1,371 @@
 // SPDX-License-Identifier: MIT
 //
-// Races on shared memory, in checked builds. For each byte of a block's arena the last write and the readers
-// since are kept. Two accesses of different threads, one of them a write, race unless something orders them:
+// Races, in checked builds. Two accesses of different threads of a launch, one of them a write, race unless
+// something orders them:
 //
-// - a barrier of the block (or any event that threads wait for) between them: the block's epoch differs;
-// - for lanes of one warp, a warp collective between them: the warp's epoch differs.
+// - a barrier of the block, for threads of one block; __syncwarp for lanes of a warp (shuffles and votes
+//   order nothing); a barrier of cluster or grid; simt::notify(), which mbarriers and the like call;
+// - a fence in the earlier block and, after it, an atomic or volatile access in the later one: flags,
+// tickets,
+//   locks and look-back are made of these;
+// - both are atomic or volatile, or the reader's next atomic operation confirms what it read.
 //
-// Epochs count every such event, also those that these two threads took no part in: a race may be missed, but
-// none is reported where there is none. Threads that store the same value do not race: the order of equal
-// stores shows nowhere. Atomic operations order themselves.
-#include <sys/mman.h>
+// None of this is tracked to the end, and where it is not, nothing is reported. Missed by design: a race of
+// threads in a block that a barrier, or of lanes that a __syncwarp, of others separates; one between blocks
+// that do exchange flags, but others; one whose earlier access was followed by so many that it is forgotten
+// (two million segments, or another thread's read of the same word); a plain read that another
+// block's atomic operation overtakes; and threads that store the same value
+// do not race, as the order of equal stores shows nowhere.
+#include "checked_races.h"
 
-#include <cstdlib>
+#include <unistd.h>
 
-#include "checked.h"
+#include <algorithm>
 
 namespace simt {
+
+__thread bool in_doubt = false;
+
 namespace {
 
-constexpr std::uint16_t kManyThreads = 0xffff;
-constexpr std::uint8_t kManyWarps = 0xff;
+// Between which threads the earlier access and the running thread's next one may happen in any order.
+enum class Between { nothing, lanes, warps, blocks, streams };
 
-struct Mark {                 // one access, or several readers
-  std::uint32_t block_epoch;  // 0: none
-  std::uint16_t warp_epoch;
-  std::uint16_t thread;  // in the block, or kManyThreads
-  std::uint8_t warp;     // or kManyWarps
+// What a report needs, as it was when the second access came.
+struct Race {
+  const Thread* thread;
+  const Block* shared;  // null: device memory
+  const char* p;
+  std::size_t bytes;
+  Record earlier, now;
+  bool earlier_write, now_write;
+  Between between;
   void* caller;
 };
 
-struct Cell {
-  Mark write, read;
-};
-
-// A store over another thread's unordered store. Whether the values differ is seen once the store has been
-// done.
-struct DoubtfulStore {
-  const char* address = nullptr;  // null: none
-  std::size_t bytes = 0;
+// An access that may be a race, which what follows will tell:
+// - a store over another thread's unordered store: whether the values differ is seen once it has been done;
+// - a plain read of what another thread has changed atomically: good if an atomic operation of the same
+//   thread on the same place confirms what it read, as in every loop of compare-and-swap.
+struct Doubtful {
+  Race race;
   unsigned char before[16];
-  const Block* block;
-  Mark earlier;
-  Failure failure;  // but for its details, which take time to find out
 };
+thread_local Doubtful doubtful;
 
-thread_local DoubtfulStore doubtful;
+// The same the other way round: an atomic operation overtook another thread's plain read, which the reader's
+// own may still confirm. Known at the block's next barrier or its end.
+struct Overtaken {
+  const Block* block = nullptr;  // null: none
+  const Thread* reader;
+  Race race;
+};
+thread_local Overtaken overtaken;
 
-Cell* cells_of(Block& block) {
-  if (!block.race_cells) {
-    void* memory = mmap(nullptr, block.shared_bytes * sizeof(Cell), PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED) std::abort();
-    block.race_cells = memory;
+// The other store may be on its way, on another core. Waits for it, some times a launch; false: too often.
+bool other_store_has_landed() {
+  constexpr int kMost = 50;
+  static thread_local std::uint64_t launch = 0;
+  static thread_local int waits = 0;
+  if (launch != worker->launch->number) {
+    launch = worker->launch->number;
+    waits = 0;
   }
-  return static_cast<Cell*>(block.race_cells);
+  if (++waits > kMost) return false;
+  usleep(200);
+  return true;
 }
 
-bool unordered(const Mark& earlier, const Mark& now) {
-  if (earlier.block_epoch != now.block_epoch || earlier.thread == now.thread) return false;
-  return earlier.warp != now.warp || earlier.warp_epoch == now.warp_epoch;
-}
-
-void add_reader(Mark& readers, const Mark& now) {
-  if (readers.block_epoch != now.block_epoch || readers.thread == now.thread) {
-    readers = now;
-  } else if (readers.warp != now.warp) {
-    readers.warp = kManyWarps;
-    readers.thread = kManyThreads;
-  } else if (readers.warp_epoch != now.warp_epoch) {
-    readers = now;  // the other lanes' reads are ordered before this one
-  } else {
-    readers.thread = kManyThreads;
+Between unordered(const Cells& cells, Record r, Record mark) {
+  const Thread& thread = *current;
+  const Block& block = *thread.block;
+  const Worker& w = *worker;
+  const std::uint32_t id = segment_of(r);
+  const Record spread = spread_of(r);
+  if (id >= kLastSegment) return Between::nothing;
+  if (id == segment_of(mark)) {
+    if (spread == kSeveralBlocks) return Between::blocks;
+    if (spread == kSeveralWarps) return Between::warps;
+    return spread == kSeveralLanes || lane_of(r) != thread.lane ? Between::lanes : Between::nothing;
   }
+  if (id < (cells.block == &block ? block.ordered : shadow.ordered)) return Between::nothing;
+  const Segment* s = find_segment(id);
+  if (!s) return Between::nothing;
+  if (s->host || id < shadow.launch_first) {  // another operation, or a parent's or sibling's launch
+    const bool known = cells.block || s->operation == 0 || s->operation == w.launch->number ||
+                       happens_before(s->operation, w.launch->number);
+    return known ? Between::nothing : Between::streams;
+  }
+  const bool same_block = s->block == static_cast<std::uint32_t>(block.linear);
+  if (same_block && spread != kSeveralBlocks) {
+    if (id < block.ordered) return Between::nothing;
+    if (s->warp != thread.warp->id || spread == kSeveralWarps)
+      return may_be_published(*s, false) ? Between::nothing : Between::warps;
+    if (s->warp_epoch != thread.warp->epoch) return Between::nothing;
+    if (lane_of(r) == thread.lane && spread == kOneThread) return Between::nothing;
+    return may_be_published(*s, false) ? Between::nothing : Between::lanes;
+  }
+  // Blocks that are resident together: a barrier or an event that all of them may wait for.
+  if (s->worker == w.number && s->wide >= w.resident_wide && s->wide < w.wide) return Between::nothing;
+  return may_be_published(*s, spread == kSeveralBlocks) ? Between::nothing : Between::blocks;
 }
 
-std::string describe(const Block& block, const Mark& mark, const char* verb) {
-  std::string text;
-  for (const Line& line : lines_of(mark.caller)) {
+std::string source_at(void* caller, int* number) {
+  if (!caller) return "";
+  for (const Line& line : lines_of(caller)) {
     if (!line.user) continue;
-    text = shown_path(line.file) + ":" + std::to_string(line.line) + "  ";
+    *number = line.line;
+    std::string text = shown_path(line.file) + ":" + std::to_string(line.line) + "  ";
     const std::string source = source_text(line.file, line.line);
     if (!source.empty()) text += source + "    ";
-    break;
+    return text;
   }
-  if (mark.thread == kManyThreads) return text + "several threads " + (*verb == 'r' ? "read it" : "write it");
-  const uint3 t = block.threads[mark.thread].index;
-  return text + format_text("thread (%u,%u,%u) %s it", t.x, t.y, t.z, verb);
+  return "";
 }
 
-std::string details(const Block& block, const Mark& earlier, const char* earlier_verb, const char* verb) {
-  return format_text("This thread %s it.\n%s, with no __syncthreads() in between", verb,
-                     describe(block, earlier, earlier_verb).c_str());
+// Where a hook's caller has no line of the user's (a helper of simt's headers), its callers may.
+std::string source_here(void* caller, int* number) {
+  const std::string text = source_at(caller, number);
+  if (!text.empty() || !current) return text;
+  const Failure failure = failure_of_access(caller, "", "");
+  for (void* frame : failure.frames) {
+    std::string text = source_at(frame, number);
+    if (!text.empty()) return text;
+  }
+  return "";
 }
 
-Failure race(void* caller) {
-  return failure_of_access(caller, "simt-race-shared", "race on shared memory");
+std::string verb_of(Record r, bool write, bool several) {
+  const std::string verb = write ? "write" : "read";
+  return (is_strong(r) ? "atomically " : "") + verb + (several ? "" : "s");
 }
 
-[[noreturn]] void stop_race(const Block& block, const Mark& earlier, const char* earlier_verb,
-                            const char* verb, void* caller) {
-  Failure failure = race(caller);
-  failure.details = details(block, earlier, earlier_verb, verb);
-  abandon(std::move(failure));
+Failure describe_streams(const Race& r) {
+  const Launch& launch = *worker->launch;
+  Failure failure = failure_here(
+      "simt-stream-order", "operations in different streams use the same memory, and nothing orders them");
+  const std::string name = name_of(r.p, r.bytes, r.shared);
+  const Segment* s = find_segment(segment_of(r.earlier));
+  const char* kernel = s ? kernel_of_operation(s->operation) : nullptr;
+  const std::string who = kernel         ? "kernel " + std::string(kernel)
+                          : s && s->host ? "a copy or fill"
+                                         : "a kernel";
+  int line = 0;
+  const std::string before = source_at(place_of(r.earlier), &line);
+  failure.places = before + who + " " + verb_of(r.earlier, r.earlier_write, false) + " " + name + "\n" +
+                   source_here(r.caller, &line) + "thread " + thread_name(launch, r.thread->linear) +
+                   " of block " + block_name(launch, r.thread->block->linear) + " " +
+                   verb_of(r.now, r.now_write, false) + " it\n";
+  failure.details = format_text(
+      "kernel %s runs in another stream than %s\n"
+      "Let one stream wait for the other: cudaEventRecord() there, cudaStreamWaitEvent() here.",
+      launch.kernel->name, who.c_str());
+  return failure;
 }
+
+Failure describe(const Race& r) {
+  if (r.between == Between::streams) return describe_streams(r);
+  const Launch& launch = *worker->launch;
+  const Block& block = *r.thread->block;
+  Failure failure = failure_here(r.shared ? "simt-race-shared" : "simt-race-global",
+                                 r.shared ? "race on shared memory" : "race on global memory");
+  const std::string name = name_of(r.p, r.bytes, r.shared);
+  const Segment* s = find_segment(segment_of(r.earlier));
+  const Record spread = spread_of(r.earlier);
+  std::string who = "several threads";
+  if (spread == kOneThread && s) who = "thread " + thread_name(launch, s->warp * 32u + lane_of(r.earlier));
+  std::string earlier_block, this_block;
+  if (r.between == Between::blocks) {
+    this_block = " of block " + block_name(launch, block.linear);
+    if (spread != kSeveralBlocks && s) earlier_block = " of block " + block_name(launch, s->block);
+  }
+  int first = 0, second = 0;
+  const std::string before = source_at(place_of(r.earlier), &first), here = source_here(r.caller, &second);
+  failure.places = (before.empty() ? "earlier, " : before) + who + earlier_block + " " +
+                   verb_of(r.earlier, r.earlier_write, spread != kOneThread) + " " + name + "\n" + here +
+                   "thread " + thread_name(launch, r.thread->linear) + this_block + " " +
+                   verb_of(r.now, r.now_write, false) + " " + name + "\n";
+  const std::string path = first == second || !first || !second
+                               ? format_text("between the two")
+                               : format_text("on the path from line %d to %d", first, second);
+  failure.details = "kernel " + std::string(launch.kernel->name) + ", ";
+  switch (r.between) {
+    case Between::lanes:
+      failure.details += "block " + block_name(launch, block.linear) + ", warp " +
+                         std::to_string(r.thread->warp->id) + "; no __syncwarp() or __syncthreads() " + path;
+      break;
+    case Between::warps:
+      failure.details += "block " + block_name(launch, block.linear) + "; no __syncthreads() " + path;
+      break;
+    default:
+      failure.details +=
+          is_strong(r.earlier) || is_strong(r.now)
+              ? "different blocks; one access is atomic, the other is not, and nothing orders them"
+              : "different blocks; no __threadfence() and flag, or grid barrier, " + path;
+  }
+  failure.details += "\nThe result may have been right this time; the order is not guaranteed.";
+  return failure;
+}
+
+class Look {
+ public:
+  Look(const Cells& cells, const char* p, std::size_t bytes, Access access, bool strong, void* caller)
+      : cells_(cells), p_(p), bytes_(bytes), write_(access == Access::write), caller_(caller) {
+    mark_ = mark_of(*current) | (strong ? kStrong : 0);
+    split_ = Record{kSplit} << kSegmentShift | (cells.block ? cells.written_from : 0);
+  }
+
+  Looked run() {
+    auto offset = static_cast<std::size_t>(p_ - cells_.memory);
+    for (std::size_t left = bytes_; left > 0;) {
+      const std::size_t skip = offset % 4, count = std::min<std::size_t>(4 - skip, left);
+      Cell& word = cells_.words[offset / 4];
+      Cell* bytes = cells_.bytes + offset / 4 * 4;
+      // A word that was split while another block used this shared memory counts as whole.
+      const bool split = load(word.write) == split_ || load(word.write) == ~Record{0};
+      if (count == 4 && !split) {
+        visit(word, 4);
+      } else {
+        split_word(word, bytes, split_);
+        for (std::size_t i = skip; i < skip + count; ++i) visit(bytes[i], 1);
+        if (count == 4 && write_) {
+          store(word.write, load(bytes[0].write));
+          store(word.read, 0);
+        }
+      }
+      offset += count;
+      left -= count;
+    }
+    return looked_;
+  }
+
+ private:
+  void visit(Cell& cell, std::size_t bytes) {
+    looked_.bytes += bytes;
+    const Record w = load(cell.write), r = load(cell.read);
+    if (bytes == 4 && !cells_.block && segment_of(w) == kSplit) return;  // another worker has just split it
+    const bool written = segment_of(w) >= cells_.written_from && segment_of(w) != kSplit;
+    if (!written && !write_) looked_.uninitialised += bytes;
+    // An atomic write that this block has seen by an atomic or volatile read orders what follows.
+    const bool seen = is_strong(w) && is_strong(r) && ours(r);
+    if (written && !seen) compare(w, true);
+    if (write_) {
+      if (segment_of(r) >= cells_.written_from) compare(r, false);
+      // An atomic operation confirms what its thread has read before.
+      if (is_strong(mark_) && unordered(cells_, r, mark_) == Between::nothing)
+        store(cell.read, mark_ | place_bits(caller_));
+      store(cell.write, mark_ | place_bits(caller_));
+    } else {
+      store(cell.read, merged(r));
+    }
+  }
+
+  bool ours(Record r) const {
+    const Segment* s = find_segment(segment_of(r));
+    if (spread_of(r) == kSeveralBlocks) return true;
+    return s && s->operation == worker->launch->number &&
+           s->block == static_cast<std::uint32_t>(current->block->linear);
+  }
+
+  void compare(Record earlier, bool earlier_write) {
+    if (is_strong(earlier) && is_strong(mark_)) return;  // of two streams, too
+    const Between between = unordered(cells_, earlier, mark_);
+    if (__builtin_expect(between == Between::nothing, 1)) return;
+    const Race race = {current, cells_.block,  p_,     bytes_,  earlier,
+                       mark_,   earlier_write, write_, between, caller_};
+    if (between == Between::streams)
+      abandon(describe(
+          {current, cells_.block, p_, bytes_, earlier, mark_, earlier_write, write_, between, caller_}));
+    if (write_ && !earlier_write && is_strong(mark_)) return overtake(earlier, between);
+    const bool confirmable = !write_ && is_strong(earlier);
+    if (!confirmable && !(write_ && earlier_write)) abandon(describe(race));
+    if (in_doubt || bytes_ > sizeof doubtful.before) return;
+    if (write_ && between == Between::blocks && find_segment(segment_of(earlier))->worker != worker->number &&
+        !other_store_has_landed())
+      return;
+    doubtful.race = race;
+    std::memcpy(doubtful.before, p_, bytes_);
+    in_doubt = true;
+  }
+
+  void overtake(Record earlier, Between between) {
+    Block& block = *current->block;
+    const Segment* s = find_segment(segment_of(earlier));
+    if (overtaken.block || between == Between::blocks || spread_of(earlier) != kOneThread || !s) return;
+    overtaken = {&block,
+                 &block.threads[s->warp * 32u + lane_of(earlier)],
+                 {current, cells_.block, p_, bytes_, earlier, mark_, false, true, between, caller_}};
+  }
+
+  // The readers' record with this read.
+  Record merged(Record r) const {
+    const Record mine = mark_ | place_bits(caller_);
+    if (segment_of(r) < cells_.written_from) return mine;
+    const Between between = unordered(cells_, r, mark_);
+    if (between == Between::nothing || between == Between::streams) return mine;
+    if (is_strong(mark_) && !is_strong(r)) return r;  // a plain read can race with more
+    const Record spread = std::max(static_cast<Record>(between), spread_of(r));
+    if (is_strong(r) && !is_strong(mark_)) return mine;
+    return mine | spread << kSpreadShift;
+  }
+
+  const Cells& cells_;
+  const char* p_;
+  std::size_t bytes_;
+  bool write_;
+  void* caller_;
+  Record mark_, split_;
+  Looked looked_;
+};
 
 }  // namespace
 
-void settle_doubtful_store() {
-  if (!doubtful.address) return;
-  const bool changed = std::memcmp(doubtful.address, doubtful.before, doubtful.bytes) != 0;
-  doubtful.address = nullptr;
-  if (!changed) return;
-  doubtful.failure.details = details(*doubtful.block, doubtful.earlier, "writes", "writes");
-  if (current) abandon(std::move(doubtful.failure));
-  record_failure(*worker->launch, std::move(doubtful.failure));
-}
-
-void check_race(const char* p, std::size_t bytes, Access access, void* caller) {
-  const Thread& thread = *current;
-  Block& block = *thread.block;
-  if (p < block.shared || p >= block.shared + block.shared_bytes) return;  // another block of the cluster
-  const Mark now = {block.epoch, thread.warp->epoch, thread.linear,
-                    static_cast<std::uint8_t>(thread.warp->id), caller};
-  Cell* cell = cells_of(block) + (p - block.shared);
-  for (const char* end = p + bytes; p < end; ++p, ++cell) {
-    if (access == Access::read) {
-      if (__builtin_expect(unordered(cell->write, now), 0))
-        stop_race(block, cell->write, "writes", "reads", caller);
-      add_reader(cell->read, now);
-      continue;
-    }
-    if (__builtin_expect(unordered(cell->read, now), 0))
-      stop_race(block, cell->read, "reads", "writes", caller);
-    if (__builtin_expect(unordered(cell->write, now), 0) && !doubtful.address) {
-      doubtful.bytes = std::min(bytes, sizeof doubtful.before);
-      std::memcpy(doubtful.before, end - bytes, doubtful.bytes);
-      doubtful.block = &block;
-      doubtful.earlier = cell->write;
-      doubtful.failure = race(caller);
-      doubtful.address =
-          end - bytes;  // last: the lines above may come here again, through instrumented templates
-    }
-    cell->write = now;
+void settle_doubt(const char* next, bool strong) {
+  if (strong && overtaken.reader == current && overtaken.race.p == next) overtaken.block = nullptr;
+  if (!in_doubt) return;
+  const Race& race = doubtful.race;
+  if (!race.now_write && race.thread == current) {
+    in_doubt = !(strong && race.p == next);
+    return;
   }
+  in_doubt = false;
+  if (race.now_write && std::memcmp(race.p, doubtful.before, race.bytes) == 0) return;
+  if (current) abandon(describe(race));
+  record_failure(*worker->launch, describe(race));
 }
 
-void forget_accesses(const char* p, std::size_t bytes) {
-  Block& block = *current->block;
-  if (p < block.shared || p + bytes > block.shared + block.shared_bytes) return;
-  Cell* cell = cells_of(block) + (p - block.shared);
-  for (std::size_t i = 0; i < bytes; ++i) cell[i] = Cell();
+namespace {
+thread_local const Block* unwritten_block = nullptr;
+thread_local Failure* unwritten = nullptr;  // never destroyed: kernels may run when the program exits
+}  // namespace
+
+bool unwritten_pending(const Block& block) {
+  return unwritten_block == &block;
+}
+void suspect_unwritten(const Block& block, Failure failure) {
+  if (unwritten_block) return;
+  unwritten_block = &block;
+  if (!unwritten) unwritten = new Failure;
+  *unwritten = std::move(failure);
+}
+void settle_block(const Block& block) {
+  if (overtaken.block == &block) {
+    overtaken.block = nullptr;
+    record_failure(*worker->launch, describe(overtaken.race));
+  }
+  if (unwritten_block != &block) return;
+  unwritten_block = nullptr;
+  record_failure(*worker->launch, std::move(*unwritten));
+}
+void prefer_unwritten(Failure& failure) {
+  overtaken.block = nullptr;
+  if (!unwritten_block) return;
+  unwritten_block = nullptr;
+  if (std::strcmp(failure.slug, "simt-race-shared") != 0) failure = std::move(*unwritten);
+}
+
+Looked look(const Cells& cells, const char* p, std::size_t bytes, Access access, bool strong, void* caller) {
+  return Look(cells, p, bytes, access, strong, caller).run();
 }
 
 }  // namespace simt

@@ -19,6 +19,8 @@ const char* doing(State state) {
       return "can run";
     case State::barrier:
       return "at __syncthreads()";
+    case State::named_barrier:
+      return "at a barrier by number";
     case State::warp:
       return "at a warp operation";
     case State::active_mask:
@@ -56,6 +58,10 @@ std::string describe_block(const Block& block) {
       const Lane& lane = t.warp->lanes[t.lane];
       const std::uint32_t missing = lane.mask & t.warp->present & ~t.warp->waiting & ~t.warp->returned;
       text += format_text("; %s with mask 0x%08x lacks lanes 0x%08x", lane.what->name, lane.mask, missing);
+    } else if (key.first == State::named_barrier) {
+      text += describe_named_barrier(t);
+    } else if (key.first == State::waiting && t.warp->lanes[t.lane].what == &kMbarrierWait) {
+      text += describe_mbarrier(static_cast<const std::uint64_t*>(t.warp->lanes[t.lane].input));
     }
   }
   return text;
@@ -84,6 +90,7 @@ std::string who_waits_where(const Worker& w) {
 void report_deadlock(Worker& w) {
   const Thread* at_warp = first_in(w, State::warp);
   const Thread* at_barrier = first_in(w, State::barrier);
+  if (!at_barrier) at_barrier = first_in(w, State::named_barrier);
   const Thread* waiting = at_warp ? at_warp : at_barrier;
   Failure failure;
   if (at_warp) {

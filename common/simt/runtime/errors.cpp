@@ -6,7 +6,9 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "internal.h"
+#include "streams.h"
+
+#include "cuda_runtime_api.h"
 
 namespace simt {
 namespace {
@@ -15,11 +17,38 @@ std::atomic<cudaError_t> sticky{cudaSuccess};
 thread_local cudaError_t last = cudaSuccess;
 std::atomic<int> report_count{0};
 
+// A launch that was refused, until the program asks for its last error.
+struct Refused {
+  std::mutex mutex;
+  bool unasked = false;
+  Failure failure;
+};
+Refused& refused() {
+  static Refused* refused = new Refused;
+  return *refused;
+}
+
+void ask() {
+  std::lock_guard<std::mutex> lock(refused().mutex);
+  refused().unasked = false;
+}
+
+void report_unasked() {
+  std::lock_guard<std::mutex> lock(refused().mutex);
+  if (!refused().unasked) return;
+  refused().unasked = false;
+  print_failure(refused().failure, "");
+}
+
 #if defined(__GLIBC__)
 void at_exit(int status, void*) {
+  finish_everything();
+  report_unasked();
   if (status != 0 || report_count == 0) return;
 #else
 void at_exit() {  // the status is not known here
+  finish_everything();
+  report_unasked();
   if (report_count == 0) return;
 #endif
   std::fflush(nullptr);
@@ -46,6 +75,7 @@ cudaError_t sticky_error() {
 }
 
 cudaError_t peek_error() {
+  ask();
   const cudaError_t error = sticky;
   return error != cudaSuccess ? error : last;
 }
@@ -62,9 +92,26 @@ void set_sticky(cudaError_t error) {
 }
 
 void reset_device() {
+  finish_everything();
   release_everything();
   sticky = cudaSuccess;
   last = cudaSuccess;
+}
+
+void refuse_launch(const Kernel& kernel, dim3 grid, dim3 block, cudaError_t error) {
+  (void)registered;
+  set_error(error);
+  std::lock_guard<std::mutex> lock(refused().mutex);
+  if (refused().unasked) return;
+  refused().unasked = true;
+  refused().failure =
+      failure_here("simt-launch", format_text("a launch failed, and the program never asked for its error\n"
+                                              "Kernel %s, grid (%u,%u,%u), block (%u,%u,%u): %s.\n"
+                                              "cudaGetLastError() after the launch would have told.",
+                                              kernel.name, grid.x, grid.y, grid.z, block.x, block.y, block.z,
+                                              cudaGetErrorString(error)));
+  refused().failure.frames = capture_frames(24);
+  refused().failure.by_caller = true;
 }
 
 void count_report() {
@@ -72,6 +119,7 @@ void count_report() {
   ++report_count;
 }
 int reports() {
+  finish_everything();
   return report_count;
 }
 void forget_reports() {

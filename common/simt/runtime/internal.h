@@ -5,17 +5,23 @@
 //
 //   options.cpp  what the environment says
 //   launch.cpp   checks a configuration, hands blocks to the workers
+//   streams.cpp, stream_order.cpp  queues of operations, and what orders them
 //   worker.cpp   a worker's loop over the blocks it holds; fibers; yields
 //   block.cpp    __syncthreads, cluster and grid barriers
 //   warp.cpp     warp collectives
 //   shared.cpp   shared memory of the resident blocks
 //   arena.cpp    device memory
 //   report.cpp, symbols.cpp, deadlock.cpp, faults.cpp, errors.cpp   everything that goes wrong
-//   checked*.cpp the checked build's view of each memory access
+//   async*.cpp, mbarrier.cpp, bulk_copies.cpp, tensor_copies.cpp   copies that land late (async.h)
+//   named_barriers.cpp  bar.sync and its kind, the cluster's barrier
+//   checked*.cpp, shadow.cpp, bounds.cpp   the checked build's view of each memory access
+//   trace*.cpp   what a traced build counts of it (trace.h)
 #pragma once
 
 #include <atomic>
 #include <condition_variable>
+#include <deque>
+#include <functional>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -26,11 +32,23 @@
 
 namespace simt {
 
+struct AsyncCopies;
 struct Block;
+struct NamedBarriers;
 struct Warp;
 struct Worker;
 
-enum class State : std::uint8_t { running, barrier, warp, active_mask, waiting, cluster, grid, done };
+enum class State : std::uint8_t {
+  running,
+  barrier,
+  named_barrier,
+  warp,
+  active_mask,
+  waiting,
+  cluster,
+  grid,
+  done
+};
 
 // One CUDA thread; one cache line. While it doesn't run, `context` resumes it.
 struct alignas(64) Thread {
@@ -46,8 +64,9 @@ struct alignas(64) Thread {
 };
 
 struct Warp {
-  std::uint16_t epoch = 0;  // changes with each collective
-  std::uint32_t present;    // lanes that exist
+  std::uint32_t epoch = 0;    // changes with each __syncwarp (checked builds use these two)
+  std::uint32_t segment = 0;  // 0: the next access begins one (shadow.h)
+  std::uint32_t present;      // lanes that exist
   std::uint32_t returned;
   std::uint32_t waiting;  // at a collective
   unsigned id;
@@ -60,37 +79,51 @@ struct Block {
   std::uint64_t linear = 0;  // in the grid
   unsigned size = 0;         // threads
   unsigned started = 0, live = 0;
-  unsigned expected = 0;  // at a barrier: all threads, or with SIMT_LENIENT those that have not returned
-  unsigned arrived = 0;   // at the barrier
-  Site barrier_site;      // of the first that arrived
+  unsigned expected = 0;                       // at a barrier: all threads, or those that have not returned
+  unsigned arrived = 0;                        // at the barrier
+  Site barrier_site;                           // of the first that arrived
   unsigned voted_true = 0, votes = 0;          // of the barrier that fills
   unsigned result_true = 0, result_votes = 0;  // of the last one that completed
   char* shared = nullptr;                      // arena
   char* dynamic = nullptr;                     // start of the dynamic part
+  char* dynamic_begin = nullptr;               // with what an alignment may add before it
   std::size_t shared_bytes = 0;                // of the arena
-  std::uint32_t epoch = 0;     // changes with everything that orders threads of different warps
-  void* race_cells = nullptr;  // checked_races.cpp
+  AsyncCopies* async = nullptr;                // async.h; null until a thread copies asynchronously
+  std::vector<std::uint64_t> cluster_phases;   // of each thread, in named_barriers.cpp
+  NamedBarriers* named = nullptr;              // named_barriers.cpp; null until one is used
+  struct BlockTrace* trace = nullptr;          // trace.cpp; null where nothing is traced
+  // Of checked builds (shadow.h): segments from `first_segment` are this block's, those below `ordered` came
+  // before its last barrier.
+  std::uint32_t first_segment = 0, ordered = 0;
+  bool looked = false;                  // at a flag, since its last barrier; the look itself may still come
+  std::uint32_t acquired = 0;           // fences of the process when this block last looked at a flag
+  struct Cell* cells = nullptr;         // a cell for each 4 bytes of the arena
+  struct Cell* byte_cells = nullptr;    // and for each byte
+  const std::uint8_t* valid = nullptr;  // of each 16 bytes of the arena, how many a variable holds
   dim3 shape = {0, 0, 0};
   std::vector<Thread> threads;
   std::vector<Warp> warps;
   std::vector<Thread*> order;  // in which threads start and leave a barrier
+  Order order_kind = Order::normal;
 };
 
 // The first thing that went wrong in a launch.
 struct Failure {
   const char* slug = "";
   std::string title, details;  // details: further lines, already formatted
+  std::string places;          // instead of site and frames: lines "path:LINE  ...", already formatted
   cudaError_t error = cudaErrorLaunchFailure;
   bool has_thread = false;
   uint3 block = {0, 0, 0}, thread = {0, 0, 0};
   Site site;                  // if known, else the first user frame of:
   std::vector<void*> frames;  // return addresses, innermost first
+  bool by_caller = false;     // the place is the one after it: not the kernel's, but its launch's
 };
 
 struct SharedLayout;
 
 struct Launch {
-  std::uint64_t number;  // of this process's launches
+  std::uint64_t number;  // of this process's operations: launches, copies, ...
   Kernel* kernel;
   SharedLayout* shared_layout;
   const void* closure;
@@ -99,6 +132,7 @@ struct Launch {
   std::uint64_t blocks;
   std::size_t dynamic_shared;
   bool cooperative;
+  bool without_returned;  // returned_count_as_arrived()
   int workers;
   std::atomic<std::uint64_t> next{0};  // the next unit (block or cluster) to hand out
   std::atomic<bool> aborted{false};
@@ -132,10 +166,15 @@ struct Worker {
   std::uint64_t live_blocks = 0;
   Thread** queue = nullptr;  // ring of runnable threads: mask + 1 places
   std::size_t head = 0, tail = 0, mask = 0;
-  std::vector<Thread*> waiters;     // in wait(), until notify()
-  std::uint64_t progress = 0;       // grows with everything that a waiter may wait for
-  std::uint64_t progress_seen = 0;  // when the waiters last looked
+  std::vector<Thread*> waiters;                 // in wait(), until notify()
+  std::uint64_t progress = 0;                   // grows with everything that a waiter may wait for
+  std::uint64_t progress_seen = 0;              // when the waiters last looked
+  std::vector<Thread*> pollers;                 // in poll()
+  unsigned fruitless_polls = 0;                 // since anything happened
+  std::deque<std::function<void()>> in_flight;  // asynchronous copies that barriers count
+  std::size_t pending_copies = 0;               // stretches of shared memory that copies own (checked builds)
   unsigned cluster_arrived = 0;
+  std::uint64_t cluster_phase = 0;    // completed barriers of the cluster
   std::uint64_t grid_generation = 0;  // of the grid barrier that this worker's threads wait for
   Thread* first_thread = nullptr;     // of the fiber that starts
   Stack* first_stack = nullptr;
@@ -145,7 +184,10 @@ struct Worker {
   LaunchStats counts;
   const Block* current_block = nullptr;  // whose blockIdx and shared_base are set
   std::uint32_t slow_ticks = 0;
-  std::uint32_t epochs = 0;  // given to blocks so far
+  // Segments of checked builds: those in hand; and the count of events that ordered all resident blocks, now
+  // and when these blocks became resident.
+  std::uint32_t next_segment = 0, last_segment = 0;
+  std::uint32_t wide = 0, resident_wide = 0;
 
   bool runnable() const { return head != tail; }
   void push(Thread* thread) { queue[tail++ & mask] = thread; }
@@ -157,17 +199,35 @@ extern __thread Worker* worker;   // of this OS thread, while it runs a launch
 extern __thread Thread* current;  // the running CUDA thread; null on the worker's main stack
 
 // ---- options.cpp: from the environment ----
-enum class Order { normal, reversed, shuffle };
 struct Options {
   int threads;  // SIMT_THREADS
   Order order;  // SIMT_ORDER
   std::uint64_t seed;
   double timeout_seconds;   // SIMT_TIMEOUT
   std::size_t stack_bytes;  // SIMT_STACK (KiB)
-  bool lenient;             // SIMT_LENIENT=1: returned threads count as arrived at barriers, as on a GPU
+  bool streams_now;         // SIMT_STREAMS=now: operations run at the call
+  bool lenient;             // SIMT_LENIENT=1: nothing is said of returned threads, as on a GPU
+  bool whole_barriers;      // require_whole_barriers()
 };
 const Options& options();
+// At __syncthreads(): as on GPUs since sm_70, but in checked builds and in the course's own programs.
+bool returned_count_as_arrived();
 std::uint64_t permuted(std::uint64_t i, std::uint64_t n, std::uint64_t seed);  // of 0 .. n-1
+
+// ---- trace*.cpp: what traced builds count. All but traced_unit() only while `tracing` ----
+extern bool tracing;
+void trace_access(const void* address, std::size_t bytes, bool write, const void* place);
+void trace_atomic(const volatile void* address, std::size_t bytes, const void* place);
+// cp.async: a load of global memory and a store to shared memory, counted like those.
+void trace_async_copy(const void* shared, const void* global, std::size_t bytes, std::size_t source_bytes,
+                      const void* place);
+void trace_bulk_copy(std::size_t bytes);  // by the copy engine, in either direction
+void trace_barrier(Site site);            // completed by a block
+void trace_switch(const Thread* next);    // before `current` changes; null: to the worker's main stack
+void trace_block_begins(Block& block);
+void trace_block_ends(Block& block);
+void trace_worker_ends(const Launch& launch);
+void trace_launch_ends(const Launch& launch);
 
 // ---- worker.cpp ----
 void leave(Context* save);     // runs something else, returns when resumed
@@ -179,6 +239,7 @@ inline void resume_later(Worker& w, Thread* thread) {
 }
 
 inline void make_current(Worker& w, Thread* thread) {
+  if (__builtin_expect(tracing, 0)) trace_switch(thread);
   current = thread;
   threadIdx = thread->index;
   if (__builtin_expect(w.current_block != thread->block, 0)) {
@@ -200,6 +261,8 @@ inline void leave_quickly(Worker& w, Thread* thread) {
   if (next != thread) simt_switch(&thread->context, next->context);
 }
 constexpr std::size_t kStackGuard = 16 * 1024;
+// Like wait(), but returns also when nothing else can happen. Where it does so all the time, that is a hang.
+void poll(Site site);
 
 // ---- block.cpp, warp.cpp ----
 void release_barrier(Worker& w, Block& block);
@@ -207,19 +270,46 @@ bool wait_for_grid(Worker& w);  // on the main stack; true: something may run ag
 void worker_finished(Launch& launch);
 void lane_returned(Worker& w, Warp& warp);
 bool release_active_masks(Worker& w);
-void new_epoch(Worker& w);  // something orders the threads of all resident blocks
+void leave_cluster(Worker& w, const Thread& returned);  // the others may complete the cluster's barrier
+void end_named_barriers(Block& block);
+std::string describe_named_barrier(const Thread& thread);
+
+// ---- shadow.cpp: in checked builds, events that order memory accesses (nothing else needs to know) ----
+void begin_segments(Worker& w);             // this worker begins its part of a launch
+void order_block(Worker& w, Block& block);  // barrier
+inline void order_warp(Warp& warp) {        // __syncwarp
+  ++warp.epoch;
+  warp.segment = 0;
+}
+void note_acquire();                      // the running thread looked at a flag
+void order_resident(Worker& w);           // the threads of all resident blocks
+void order_grid(Launch& launch);          // all that ran before; called while no thread of it runs
+void order_launch(const Launch& launch);  // before it runs
+// What a copy or fill writes; `operation`: its number, 0: ordered by itself.
+void host_wrote(void* data, std::size_t bytes, std::uint64_t operation);
+// Whether no kernel whose order with this operation is open wrote there last; else which one, and where.
+bool host_may_use(const void* data, std::size_t bytes, std::uint64_t operation, std::string* kernel,
+                  void** place);
 
 // ---- launch.cpp ----
 std::uint64_t launch_number();               // odd while a launch runs
 bool time_out_launch(std::uint64_t number);  // false: it is over
 void run_worker(Launch& launch, int number);
 
+// ---- streams.cpp, stream_order.cpp ----
+bool finish_everything();  // runs all that is queued; false in a host function of a stream
+// Whether the operation `later`, which runs now, comes after `earlier` in every order that the program
+// allows.
+bool happens_before(std::uint64_t earlier, std::uint64_t later);
+
 // ---- shared.cpp ----
 SharedLayout* shared_layout(std::uint32_t kernel);
 void attach_shared(Block& block, std::size_t dynamic_bytes);  // gives it an arena if it has none
 void check_and_reset_shared(Block& block);                    // after the block: canaries, poison
+bool indexes_shared(const std::string& source);  // whether a line of a kernel indexes a __shared__ variable
 bool shared_holds(const Block& block, const char* p, std::size_t bytes, std::string* beyond);
 std::string describe_shared(const Block& block, const void* address);
+std::string shared_name(const Block& block, const char* p, std::size_t bytes);  // "tile[3][1]"
 
 // ---- arena.cpp ----
 constexpr unsigned char kPoison = 0xff;
@@ -229,9 +319,29 @@ bool in_arena(const void* address);
 bool nearest_allocation(const void* address, Allocation* found);
 void check_canaries(const char* kernel);  // after a launch; reports broken ones
 void release_everything();
+void forget_heap();  // device_heap.cpp: its memory is released
+
+// ---- async_copies.cpp, mbarrier.cpp ----
+bool land_copies(Worker& w);                // some that are in flight; false: there are none
+void finish_thread_copies(Thread& thread);  // it returns
+void finish_block_copies(Block& block);
+void forget_copies(Worker& w);          // the launch was abandoned
+extern const Collective kMbarrierWait;  // the lane of a thread that waits at one names it by `input`
+std::string describe_mbarrier(const std::uint64_t* barrier);
+// Whether an asynchronous copy owns some of these bytes of the block's shared memory; and the report of an
+// access to them, if it does.
+bool async_pending(const Block& block, const void* p, std::size_t bytes);
+void check_async_wait(const char* p, std::size_t bytes, bool write, void* caller);
 
 // ---- checked_races.cpp ----
-void settle_doubtful_store();  // of the last thread that ran; may record a failure
+// Decides on an access that may have been a race, by what the running thread does next; may record a failure.
+void settle_doubt(const char* next, bool strong);
+// A read of shared memory that nobody has written: a race if somebody does before the block's next barrier,
+// else uninitialised. Kept until then, and preferred to all that follows from it.
+bool unwritten_pending(const Block& block);
+void suspect_unwritten(const Block& block, Failure failure);
+void settle_block(const Block& block);
+void prefer_unwritten(Failure& failure);
 
 // ---- report.cpp ----
 [[noreturn]] void fail_at(Site site, const char* slug, const char* format, ...)
@@ -245,6 +355,8 @@ std::string place(Site site);  // "path:LINE"
 void count_report();
 void set_sticky(cudaError_t error);
 cudaError_t error_of(const char* slug);
+// errors.cpp: sets the error, and reports it at the program's end if nobody asks for it.
+void refuse_launch(const Kernel& kernel, dim3 grid, dim3 block, cudaError_t error);
 
 // ---- symbols.cpp ----
 struct Line {
@@ -254,6 +366,8 @@ struct Line {
 };
 std::vector<Line> lines_of(void* return_address);  // innermost inlined function first
 std::string shown_path(const std::string& file);   // relative to the working folder or the repository
+// One line of a file, empty where it cannot be read; source_text() without its indentation.
+std::string source_line(const std::string& file, int line);
 std::string source_text(const std::string& file, int line);
 std::vector<void*> capture_frames(int most);
 

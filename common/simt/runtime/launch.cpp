@@ -5,27 +5,35 @@
 #include <algorithm>
 #include <thread>
 
-#include "internal.h"
+#include "streams.h"  // first: it lets this file write to the built-in variables
+
+#include "cuda_runtime_api.h"
 
 namespace simt {
 namespace {
 
-struct Configuration {
-  dim3 grid, block;
-  std::size_t dynamic_shared;
-  LaunchOptions options;
+struct Pushed {
+  Configuration configuration;
+  cudaStream_t stream;
 };
 
-thread_local std::vector<Configuration> configurations;  // pushed by <<<>>>, one a launch
+thread_local std::vector<Pushed> configurations;  // pushed by <<<>>>, one a launch
 thread_local bool querying = false;
 thread_local Kernel* queried = nullptr;
+thread_local bool building = false;
+thread_local std::shared_ptr<KernelWork> built;
 
-std::mutex launch_mutex;   // one launch at a time
 std::mutex running_mutex;  // protects the next two
 Launch* running = nullptr;
 std::uint64_t launch_changes = 0;  // starts and ends so far
 std::mutex stats_mutex;
 Stats statistics;
+
+// Launched by the running kernel's threads; they run once it has ended.
+std::mutex children_mutex;
+std::vector<std::unique_ptr<KernelWork>> children;
+constexpr int kDeepest = 24;  // children of children, as on a GPU
+int depth = 0;
 
 // ---- workers ----
 
@@ -147,6 +155,7 @@ void add(LaunchStats& to, const LaunchStats& from) {
 void make_resident(Worker& w, const std::vector<uint3>& indices) {
   while (w.pool.size() < indices.size()) w.pool.push_back(new Block);
   w.resident.assign(w.pool.begin(), w.pool.begin() + static_cast<std::ptrdiff_t>(indices.size()));
+  w.resident_wide = ++w.wide;
   for (std::size_t i = 0; i < indices.size(); ++i)
     set_up_block(w, *w.pool[i], linear_of(indices[i], w.launch->grid), indices[i]);
 }
@@ -156,6 +165,7 @@ void run_and_check(Worker& w) {
   w.counts.blocks += w.resident.size();
   for (Block* block : w.resident) {
     w.counts.threads += block->started;
+    if (tracing) trace_block_ends(*block);
     check_and_reset_shared(*block);
   }
 }
@@ -211,12 +221,15 @@ void run_worker(Launch& launch, int number) {
   blockDim = launch.block;
   gridDim = launch.grid;
   kernel_id = launch.kernel->id;
+  w.resident.clear();
+  if (checked_build) begin_segments(w);
   if (launch.cooperative) {
     run_share(w, launch);
   } else {
     run_units(w, launch);
   }
   w.counts.atomics = atomics_done;
+  if (tracing) trace_worker_ends(launch);
   worker = nullptr;
   kernel_id = 0;
   std::lock_guard<std::mutex> lock(launch.mutex);
@@ -239,9 +252,9 @@ void push_config(dim3 grid, dim3 block, std::size_t dynamic_shared, cudaStream_t
   push_config(grid, block, dynamic_shared, stream, LaunchOptions());
 }
 
-void push_config(dim3 grid, dim3 block, std::size_t dynamic_shared, cudaStream_t,
-                 const LaunchOptions& options) {
-  configurations.push_back({grid, block, dynamic_shared, options});
+void push_config(dim3 grid, dim3 block, std::size_t dynamic_shared, cudaStream_t stream,
+                 const LaunchOptions& launch_options) {
+  configurations.push_back({{grid, block, dynamic_shared, launch_options}, stream});
 }
 
 void begin_query() {
@@ -254,31 +267,69 @@ Kernel* end_query() {
   return queried;
 }
 
+void begin_building() {
+  building = true;
+  built = nullptr;
+}
+
+std::shared_ptr<KernelWork> end_building() {
+  building = false;
+  return std::move(built);
+}
+
+// A kernel launches a kernel: it runs after its parent, which counts as ended when all its children have.
+static void launch_child(Kernel& kernel, const Configuration& c, const void* closure) {
+  if (const cudaError_t error = check(kernel, c))
+    fail("simt-launch", "kernel %s cannot be launched from this kernel: %s", kernel.name,
+         cudaGetErrorString(error));
+  if (depth > kDeepest)
+    fail("simt-launch", "kernel %s is launched %d levels deep: %d are the most", kernel.name, depth,
+         kDeepest);
+  auto work = std::make_unique<KernelWork>(kernel, c, kernel.clone(closure));
+  std::lock_guard<std::mutex> lock(children_mutex);
+  children.push_back(std::move(work));
+}
+
 void launch_kernel(Kernel& kernel, const void* closure) {
   if (querying) {
     queried = &kernel;
     return;
   }
-  if (in_kernel())
-    fail("simt-launch", "kernel %s is launched from a kernel, which simt does not support", kernel.name);
   if (configurations.empty()) {
+    if (in_kernel()) fail("simt-launch", "kernel %s is called without <<<grid, block>>>", kernel.name);
     report_host("simt-launch", "kernel %s is called without <<<grid, block>>>", kernel.name);
     return set_error(cudaErrorMissingConfiguration);
   }
-  Configuration c = configurations.back();
+  auto [c, stream] = configurations.back();
   configurations.pop_back();
+  if (in_kernel()) return launch_child(kernel, c, closure);
   if (sticky_error() != cudaSuccess) return;
   if (volume(c.options.cluster) == 1 && kernel.required_cluster.x)
     c.options.cluster = kernel.required_cluster;
-  if (const cudaError_t error = check(kernel, c)) return set_error(error);
+  if (const cudaError_t error = check(kernel, c)) return refuse_launch(kernel, c.grid, c.block, error);
+  auto work = std::make_shared<KernelWork>(kernel, c, kernel.clone(closure));
+  if (building) {
+    built = std::move(work);
+  } else {
+    set_error(submit(stream, std::move(work)));
+  }
+}
 
-  std::lock_guard<std::mutex> lock(launch_mutex);
+KernelWork::KernelWork(Kernel& kernel_, const Configuration& configuration_, void* closure_)
+    : Work(kernel_.name), kernel(kernel_), configuration(configuration_), closure(closure_) {}
+
+KernelWork::~KernelWork() {
+  kernel.destroy(closure);
+}
+
+// One operation runs at a time, so one launch does.
+void KernelWork::run(std::uint64_t number) {
   static std::uint32_t ids = 0;
   if (kernel.id == 0) kernel.id = ++ids;
   install_fault_handlers();
+  const Configuration& c = configuration;
   Launch launch;
-  static std::uint64_t launches = 0;
-  launch.number = ++launches;
+  launch.number = number;
   launch.kernel = &kernel;
   launch.shared_layout = shared_layout(kernel.id);
   launch.closure = closure;
@@ -289,14 +340,18 @@ void launch_kernel(Kernel& kernel, const void* closure) {
   launch.blocks = volume(c.grid);
   launch.dynamic_shared = c.dynamic_shared;
   launch.cooperative = c.options.cooperative;
+  launch.without_returned = returned_count_as_arrived();
   // Waking workers costs more than a handful of threads is worth.
   const std::uint64_t units = launch.blocks / volume(launch.cluster);
   const bool small = launch.blocks * launch.threads <= 512 && !launch.cooperative;
   launch.workers = small ? 1 : static_cast<int>(std::min<std::uint64_t>(options().threads, units));
   start_watchdog();
+  ++depth;
+  if (checked_build) order_launch(launch);
   set_running(&launch);
   pool().run(launch);
   set_running(nullptr);
+  if (tracing) trace_launch_ends(launch);
   launch.counts.kernel = kernel.name;
   launch.counts.grid = c.grid;
   launch.counts.block = c.block;
@@ -312,6 +367,12 @@ void launch_kernel(Kernel& kernel, const void* closure) {
   } else {
     check_canaries(kernel.name);
   }
+  const auto launched = std::move(children);
+  children.clear();
+  for (const auto& child : launched) {
+    if (sticky_error() == cudaSuccess) child->run(number);
+  }
+  --depth;
 }
 
 int resident_blocks(const Kernel& kernel, int block_threads, std::size_t dynamic_shared) {
@@ -323,6 +384,7 @@ int resident_blocks(const Kernel& kernel, int block_threads, std::size_t dynamic
 }
 
 Stats stats() {
+  finish_everything();
   std::lock_guard<std::mutex> lock(stats_mutex);
   return statistics;
 }

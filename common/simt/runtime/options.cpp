@@ -31,6 +31,12 @@ Options read_options() {
   o.stack_bytes =
       (static_cast<std::size_t>(number_from_environment("SIMT_STACK", 128, 16)) * 1024 + 65535) & ~65535ul;
   o.lenient = number_from_environment("SIMT_LENIENT", 0, 0) != 0;
+  const char* streams = std::getenv("SIMT_STREAMS");
+  o.streams_now = streams && std::string(streams) == "now";
+  if (streams && *streams && !o.streams_now && std::string(streams) != "late") {
+    std::fprintf(stderr, "error: SIMT_STREAMS=%s must be late or now\n", streams);
+    std::exit(2);
+  }
   const char* order = std::getenv("SIMT_ORDER");
   const std::string name = order ? order : "normal";
   if (name == "normal" || name.empty()) {
@@ -49,9 +55,33 @@ Options read_options() {
 
 }  // namespace
 
-const Options& options() {
-  static const Options* o = new Options(read_options());
+namespace {
+Options& changeable_options() {
+  static Options* o = new Options(read_options());
   return *o;
+}
+}  // namespace
+
+const Options& options() {
+  return changeable_options();
+}
+
+void set_order(Order order, std::uint64_t seed) {
+  changeable_options().order = order;
+  changeable_options().seed = seed;
+}
+
+void require_whole_barriers(bool whole) {
+  changeable_options().whole_barriers = whole;
+}
+
+bool returned_count_as_arrived() {
+  return options().lenient || !(checked_build || options().whole_barriers);
+}
+
+void reset_order() {
+  const Options from_environment = read_options();
+  set_order(from_environment.order, from_environment.seed);
 }
 
 // A bijection of 0 .. n-1 that looks random: a small Feistel network over the next power of four, walked

@@ -72,7 +72,8 @@ std::string place(Site site) {
 
 void print_failure(const Failure& failure, const char* kernel) {
   std::string text = "error: " + failure.title + " [" + failure.slug + "]\n";
-  std::vector<Line> lines = user_lines(failure);
+  std::vector<Line> lines = failure.places.empty() ? user_lines(failure) : std::vector<Line>();
+  if (failure.by_caller && lines.size() > 1) lines.erase(lines.begin());
   std::string who;
   if (failure.has_thread) {
     const uint3 b = failure.block, t = failure.thread;
@@ -90,6 +91,8 @@ void print_failure(const Failure& failure, const char* kernel) {
       text += shown_path(line.file) + ":" + std::to_string(line.line) + "  calls it\n";
       if (++shown > 3) break;
     }
+  } else if (!failure.places.empty()) {
+    text += failure.places;
   } else if (!who.empty()) {
     text += who + "\n";
   }
@@ -114,6 +117,7 @@ Failure failure_here(const char* slug, const std::string& message) {
 
 // Keeps the launch's first failure; later ones are its consequences.
 void record_failure(Launch& launch, Failure failure) {
+  if (worker) prefer_unwritten(failure);
   std::lock_guard<std::mutex> lock(launch.mutex);
   if (!launch.failed) {
     launch.failed = true;
@@ -166,11 +170,6 @@ void report_host(const char* slug, const char* format, ...) {
   va_end(arguments);
   failure.frames = capture_frames(kFrames);
   print_failure(failure, "");
-}
-
-void ptx(const char* text, std::initializer_list<PtxOperand>, std::initializer_list<PtxOperand>) {
-  fail("simt-ptx", "inline PTX is not supported on simt: %s\nUse the functions of common/ptx.h instead.",
-       text);
 }
 
 }  // namespace simt

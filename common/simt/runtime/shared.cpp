@@ -10,10 +10,12 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdio>
 #include <cstdlib>
 
 #include "internal.h"
+#include "shadow.h"
 
 namespace simt {
 
@@ -23,6 +25,7 @@ struct SharedLayout {
   std::size_t offsets[256];
   std::atomic<unsigned> count{0};
   std::atomic<std::size_t> end{0};  // red zones included
+  std::uint8_t* valid = nullptr;    // of each 16 bytes of the arena, how many belong to a variable
   std::size_t bytes = 0;            // as the GPU would lay them out
 };
 
@@ -96,11 +99,17 @@ void attach_shared(Block& block, std::size_t dynamic_bytes) {
   char* end = block.shared + kUsable;
   const std::size_t alignment = natural_alignment(dynamic_bytes);
   block.dynamic = end - round_up(dynamic_bytes, alignment);
+  block.dynamic_begin = dynamic_bytes ? block.dynamic - kWidestAlignment : end;
+  if (!checked_build) return;
+  block.valid = worker->launch->shared_layout->valid;
+  if (!block.cells) block.cells = new_shared_cells(kUsable / 4);
+  if (!block.byte_cells) block.byte_cells = new_shared_cells(kUsable);
 }
 
 SharedLayout* shared_layout(std::uint32_t kernel) {
   std::lock_guard<std::mutex> lock(mutex);
   while (layouts.size() <= kernel) layouts.push_back(new SharedLayout);
+  if (checked_build && !layouts[kernel]->valid) layouts[kernel]->valid = new std::uint8_t[kUsable / 16]();
   return layouts[kernel];
 }
 
@@ -126,6 +135,9 @@ char* place_shared(SharedSlot& slot) {
     layout.bytes = launch.kernel->static_shared = bytes;
     layout.end = layout.offsets[i] + slot.size + kRedZone;
     layout.count = count + 1;
+    for (std::size_t at = 0; layout.valid && at < slot.size; at += 16)
+      layout.valid[(layout.offsets[i] + at) / 16] =
+          static_cast<std::uint8_t>(std::min<std::size_t>(slot.size - at, 16));
   }
   __atomic_store_n(&slot.where, std::uint64_t{kernel_id} << 32 | layout.offsets[i], __ATOMIC_RELAXED);
   return shared_base + layout.offsets[i];
@@ -163,7 +175,8 @@ void check_and_reset_shared(Block& block) {
                       changed - tail, launch.dynamic_shared));
     }
   }
-  settle_doubtful_store();
+  settle_doubt(nullptr, false);
+  settle_block(block);
   std::memset(block.shared, kPoison, static_end);
   if (launch.dynamic_shared > 0) {
     char* start = block.dynamic - kWidestAlignment;
@@ -190,12 +203,51 @@ std::string describe_shared(const Block& block, const void* address) {
   return "in the shared memory of another block";
 }
 
+bool indexes_shared(const std::string& source) {
+  const SharedLayout& layout = *worker->launch->shared_layout;
+  for (unsigned i = 0, count = layout.count; i < count; ++i) {
+    const std::string name = layout.slots[i]->name ? layout.slots[i]->name : "";
+    const auto word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
+    for (std::size_t at = source.find(name); !name.empty() && at != std::string::npos;
+         at = source.find(name, at + 1)) {
+      const char next = at + name.size() < source.size() ? source[at + name.size()] : ' ';
+      if ((at == 0 || !word(source[at - 1])) && (next == '[' || next == '.')) return true;
+    }
+  }
+  return false;
+}
+
+// The variable and, in an array, the element.
+std::string shared_name(const Block& block, const char* p, std::size_t bytes) {
+  const SharedLayout& layout = *worker->launch->shared_layout;
+  for (unsigned i = 0, count = layout.count; i < count; ++i) {
+    const SharedSlot& slot = *layout.slots[i];
+    const char* begin = block.shared + layout.offsets[i];
+    if (p < begin || p >= begin + slot.size) continue;
+    const std::string name = slot.name ? slot.name : "a shared variable";
+    auto offset = static_cast<std::size_t>(p - begin);
+    std::string indices;
+    std::size_t step = slot.shape.bytes;
+    for (const std::size_t extent : slot.shape.extents) step *= extent;
+    for (const std::size_t extent : slot.shape.extents) {
+      if (slot.shape.extents[0] == 1 && step == slot.shape.bytes) break;
+      step /= extent;
+      if (&extent != &slot.shape.extents[0] && extent == 1) continue;
+      indices += "[" + std::to_string(offset / step) + "]";
+      offset %= step;
+    }
+    if (offset > 0 || bytes < slot.shape.bytes) indices += format_text(" (byte %zu)", offset);
+    return name + indices;
+  }
+  return format_text("byte %td of dynamic shared memory", p - block.dynamic);
+}
+
 // Whether an access lies in one variable or in the dynamic part. `beyond` says what is wrong with an access
 // to this block's arena that doesn't; it stays empty for the arenas of others.
 bool shared_holds(const Block& block, const char* p, std::size_t bytes, std::string* beyond) {
   if (p < block.shared - kPage || p >= block.shared + kUsable + kPage) return false;
   const Launch& launch = *worker->launch;
-  if (p >= block.dynamic - kWidestAlignment) {
+  if (p >= block.dynamic_begin) {
     const char* end = block.shared + kUsable;
     if (p + bytes <= end) return true;
     *beyond = describe_shared(block, std::max(p, end));

@@ -31,7 +31,7 @@ namespace simt {
 namespace {
 
 bool is_user_file(const std::string& file) {
-  for (const char* part : {"common/simt/runtime/", "common/simt/include/", "common/simt/api/",
+  for (const char* part : {"common/simt/runtime/", "common/simt/include/", "common/simt/api/", "common/ptx",
                            "/usr/include/", "/usr/lib/", "include/c++/", "/bits/"}) {
     if (file.find(part) != std::string::npos) return false;
   }
@@ -148,7 +148,10 @@ std::vector<Line> lines_of(void* return_address) {
   return resolve(reinterpret_cast<std::uintptr_t>(return_address) - 1);  // inside the call
 }
 
-std::string shown_path(const std::string& file) {
+std::string shown_path(const std::string& name) {
+  std::string file = name;
+  for (std::size_t at; (at = file.find("/./")) != std::string::npos;) file.erase(at, 2);  // of -I.
+  if (file.compare(0, 2, "./") == 0) file.erase(0, 2);
   if (file.empty() || file[0] != '/') return file;
   if (const std::string folder = working_folder(); starts_with(file, folder))
     return file.substr(folder.size());
@@ -156,13 +159,17 @@ std::string shown_path(const std::string& file) {
   return file;
 }
 
-// One line of a file, without its indentation; empty where the file cannot be read.
-std::string source_text(const std::string& file, int line) {
+std::string source_line(const std::string& file, int line) {
   std::ifstream input(file);
   if (!input && !file.empty() && file[0] != '/') input.open(repository() + file);
   std::string text;
   for (int i = 0; i < line; ++i)
     if (!std::getline(input, text)) return "";
+  return text;
+}
+
+std::string source_text(const std::string& file, int line) {
+  const std::string text = source_line(file, line);
   const std::size_t start = text.find_first_not_of(" \t");
   return start == std::string::npos ? "" : text.substr(start);
 }

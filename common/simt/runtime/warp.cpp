@@ -72,7 +72,7 @@ bool try_complete(Worker& w, Warp& warp, std::uint32_t mask) {
     if (warp.lanes[__builtin_ctz(rest)].mask != mask) return false;
   if (what->combine) what->combine(warp.lanes, group);
   warp.waiting &= ~group;
-  ++warp.epoch;
+  if (!what->combine) order_warp(warp);  // a shuffle orders no memory accesses
   ++w.progress;
   ++w.counts.warp_collectives;
   for_each_lane(group, [&](int i) {

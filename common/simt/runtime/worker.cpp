@@ -29,6 +29,7 @@ __thread std::uint64_t atomics_done;
 namespace {
 
 constexpr int kTicksBeforeYield = 128;
+constexpr unsigned kFruitlessPolls = 10000;
 
 // ---- stacks ----
 
@@ -71,11 +72,13 @@ void finish(Worker& w, Thread* thread) {
   Warp& warp = *thread->warp;
   thread->state = State::done;
   ++w.progress;
+  if (__builtin_expect(block.async != nullptr, 0)) finish_thread_copies(*thread);
   warp.returned |= 1u << thread->lane;
   if (warp.waiting) lane_returned(w, warp);
+  if (__builtin_expect(w.cluster_arrived > 0, 0)) leave_cluster(w, *thread);
   if (--block.live == 0) {
     --w.live_blocks;
-  } else if (options().lenient && --block.expected == block.arrived) {
+  } else if (w.launch->without_returned && --block.expected == block.arrived) {
     current = nullptr;  // so that the barrier wakes every thread
     release_barrier(w, block);
   }
@@ -102,10 +105,21 @@ void run_threads() {
 
 // Threads in wait() look again if anything has happened since they last did.
 bool retry_waiters(Worker& w) {
-  if (w.waiters.empty() || w.progress == w.progress_seen) return false;
+  if ((w.waiters.empty() && w.pollers.empty()) || w.progress == w.progress_seen) return false;
   w.progress_seen = w.progress;
+  w.fruitless_polls = 0;
   for (Thread* thread : w.waiters) resume_later(w, thread);
+  for (Thread* thread : w.pollers) resume_later(w, thread);
   w.waiters.clear();
+  w.pollers.clear();
+  return true;
+}
+
+// Nothing has happened: threads in poll() get the answer no, for a while.
+bool disappoint_pollers(Worker& w) {
+  if (w.pollers.empty() || ++w.fruitless_polls > kFruitlessPolls) return false;
+  for (Thread* thread : w.pollers) resume_later(w, thread);
+  w.pollers.clear();
   return true;
 }
 
@@ -139,6 +153,7 @@ void leave(Context* save) {
       return;
     }
   }
+  if (__builtin_expect(tracing, 0)) trace_switch(nullptr);
   current = nullptr;
   if (save != &w.main) simt_switch(save, w.main);
 }
@@ -159,16 +174,22 @@ void run_resident(Worker& w) {
   w.starting = 0;
   w.live_blocks = w.resident.size();
   w.waiters.clear();
+  w.pollers.clear();
+  w.fruitless_polls = 0;
   w.cluster_arrived = 0;
   while (!w.launch->aborted.load(std::memory_order_relaxed)) {
     if (w.starting < w.resident_count || w.runnable()) {
       leave(&w.main);
     } else if (w.live_blocks == 0) {
+      for (Block* block : w.resident)
+        if (block->async) finish_block_copies(*block);
       return;
-    } else if (!release_active_masks(w) && !retry_waiters(w) && !wait_for_grid(w)) {
+    } else if (!release_active_masks(w) && !retry_waiters(w) && !land_copies(w) && !disappoint_pollers(w) &&
+               !wait_for_grid(w)) {
       report_deadlock(w);
     }
   }
+  forget_copies(w);
   // Abandoned: whatever the fibers were doing, their stacks are free again.
   w.free_stacks = w.stacks;
 }
@@ -179,13 +200,12 @@ void set_up_block(Worker& w, Block& block, std::uint64_t linear, uint3 index) {
   const unsigned size = launch.threads;
   block.index = index;
   block.linear = linear;
-  block.epoch = ++w.epochs;
   if (block.shape.x != shape.x || block.shape.y != shape.y || block.shape.z != shape.z) {
     block.shape = shape;
     block.size = size;
     block.threads.assign(size, Thread());
     block.warps.assign((size + 31) / 32, Warp());
-    block.order.resize(size);
+    block.order.assign(size, nullptr);
     for (unsigned i = 0; i < size; ++i) {
       Thread& thread = block.threads[i];
       thread.block = &block;
@@ -193,7 +213,6 @@ void set_up_block(Worker& w, Block& block, std::uint64_t linear, uint3 index) {
       thread.index = {i % shape.x, i / shape.x % shape.y, i / shape.x / shape.y};
       thread.linear = static_cast<std::uint16_t>(i);
       thread.lane = i % 32;
-      block.order[i] = &block.threads[options().order == Order::reversed ? size - 1 - i : i];
     }
     for (unsigned i = 0; i < block.warps.size(); ++i) {
       Warp& warp = block.warps[i];
@@ -203,14 +222,26 @@ void set_up_block(Worker& w, Block& block, std::uint64_t linear, uint3 index) {
       warp.present = lanes == 32 ? ~0u : (1u << lanes) - 1;
     }
   }
-  if (options().order == Order::shuffle) {
+  const Order order = options().order;
+  if (order == Order::shuffle) {
     for (unsigned i = 0; i < size; ++i)
       block.order[i] = &block.threads[permuted(i, size, options().seed + linear)];
+  } else if (block.order[0] != &block.threads[order == Order::reversed ? size - 1 : 0] ||
+             block.order_kind != order) {
+    for (unsigned i = 0; i < size; ++i)
+      block.order[i] = &block.threads[order == Order::reversed ? size - 1 - i : i];
   }
-  for (Warp& warp : block.warps) warp.returned = warp.waiting = 0;
+  block.order_kind = order;
+  for (Warp& warp : block.warps) warp.returned = warp.waiting = warp.segment = 0;
+  block.first_segment = block.ordered = w.next_segment;
+  block.acquired = 0;
+  block.looked = false;
   block.started = block.arrived = block.voted_true = block.votes = 0;
   block.live = block.expected = size;
+  block.cluster_phases.clear();
+  if (block.named) end_named_barriers(block);
   attach_shared(block, launch.dynamic_shared);
+  if (tracing) trace_block_begins(block);
 }
 
 // ---- loops that wait ----
@@ -228,33 +259,44 @@ void tick_slow() {
     // Nothing else to run here: what this thread waits for, if it does, another worker must do.
     if (++w.slow_ticks % 16 == 0 && w.launch->workers > 1) sched_yield();
     if (!w.launch->aborted.load(std::memory_order_relaxed)) {
-      if (!w.waiters.empty() && w.progress != w.progress_seen) retry_waiters(w);
+      if (!retry_waiters(w) && land_copies(w)) retry_waiters(w);
       if (!w.runnable()) return;
     }
+  } else if (++w.slow_ticks % 64 == 0 && !w.launch->aborted.load(std::memory_order_relaxed)) {
+    // Threads that spin keep each other busy, and may do so for something that a waiter or a copy brings.
+    land_copies(w);
+    retry_waiters(w);
   }
   w.push(thread);
   leave(&thread->context);
 }
 
-void new_epoch(Worker& w) {
-  const std::uint32_t epoch = ++w.epochs;
-  for (Block* block : w.resident) block->epoch = epoch;
-}
-
-void wait(Site site) {
+namespace {
+void wait_among(std::vector<Thread*>& threads, Site site) {
   Thread* thread = current;
-  if (!thread) fail("simt-launch", "a device-side wait outside a kernel");
-  Worker& w = *worker;
   thread->state = State::waiting;
   thread->site = site;
-  w.waiters.push_back(thread);
+  threads.push_back(thread);
   leave(&thread->context);
+  if (checked_build) note_acquire();
+}
+}  // namespace
+
+void wait(Site site) {
+  if (!current) fail("simt-launch", "a device-side wait outside a kernel");
+  wait_among(worker->waiters, site);
+}
+
+void poll(Site site) {
+  wait_among(worker->pollers, site);
 }
 
 void notify() {
   if (!worker) return;
   ++worker->progress;
-  new_epoch(*worker);
+  if (!checked_build) return;
+  order_resident(*worker);
+  note_release();  // for waiters on other cores
 }
 
 bool in_kernel() {

@@ -43,6 +43,7 @@ Command parse_command(const Arguments& words) {
   Command c;
   c.compiler = words.at(0);
   Arguments sources;
+  bool cuda = false;  // -x cu: so are the files that follow
   for (std::size_t i = 1; i < words.size(); ++i) {
     const std::string& w = words[i];
     auto next = [&]() -> const std::string& {
@@ -56,9 +57,9 @@ Command parse_command(const Arguments& words) {
     } else if (w == "-o") {
       c.object = next();
     } else if (w == "-x") {
-      next();  // the language is simtcc's to say
+      cuda = next() == "cu";  // else the language is simtcc's to say
     } else if (starts_with(w, "-xc++") || starts_with(w, "-xcu")) {
-      continue;
+      cuda = w == "-xcu";
     } else if (one_of(w, {"-MF", "-MT", "-MQ"})) {
       c.dependencies.push_back(w);
       c.dependencies.push_back(next());
@@ -73,7 +74,7 @@ Command parse_command(const Arguments& words) {
     } else if (takes_value(w)) {
       c.both.push_back(w);
       c.both.push_back(next());
-    } else if (is_cuda_file(w)) {
+    } else if (is_cuda_file(w) || (cuda && w[0] != '-')) {
       sources.push_back(w);
     } else {
       c.both.push_back(w);

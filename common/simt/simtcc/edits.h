@@ -18,7 +18,7 @@ class Edits {
 
   /// Where several texts come before one token, those of lower order come first.
   void before(int token, std::string text, int order = 0) { add(t_[token].begin, 0, std::move(text), order); }
-  void after(int token, std::string text) { add(t_[token].end, 0, std::move(text)); }
+  void after(int token, std::string text, int order = 0) { add(t_[token].end, 0, std::move(text), order); }
   void replace(int first, int last, std::string text) {
     add(t_[first].begin, t_[last].end - t_[first].begin, std::move(text));
   }

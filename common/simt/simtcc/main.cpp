@@ -5,7 +5,9 @@
 //   simtcc g++ -O2 -std=c++20 -c kernel.cu -o kernel.o      preprocess, translate, compile
 //   simtcc g++ -O2 -std=c++20 -c host.cpp -o host.o         anything else is passed on as it is
 //
-// --simt-checked before the compiler (or SIMT_CHECKED=1) instruments every memory access of a .cu file.
+// --simt-checked before the compiler (or SIMT_CHECKED=1) instruments every memory access of a .cu file;
+// --simt-traced also marks its loops and branches, for ./days explain;
+// --simt-rdc is nvcc's -rdc=true: device functions of one file may be called from another.
 // SIMT_KEEP=1 keeps the translated text beside the object (kernel.o.ii); SIMT_INCLUDE names another folder of
 // CUDA headers. Exit status: the compiler's; 1 the file cannot be translated, 2 wrong usage, 3 no such
 // compiler.
@@ -85,10 +87,35 @@ bool is_clang(const std::string& compiler) {
 }
 
 // Makes the compiler call the checker (common/simt/runtime) before each memory access. Function entries are
-// of no use to it, and volatile accesses count as plain ones.
+// of no use to it.
+// Besides, one access of the source stays one instruction: what several paths share is neither copied nor
+// merged. Markers may push onto the stack where the compiler does not know of it, so there is no red zone.
+Arguments traced_flags(const std::string& compiler) {
+  Arguments flags{"-fno-unroll-loops"};
+  const auto add = [&](const Arguments& more) { flags.insert(flags.end(), more.begin(), more.end()); };
+#if defined(__x86_64__)
+  add({"-mno-red-zone"});
+#endif
+  if (is_clang(compiler)) {
+    add({"-fno-vectorize", "-fno-slp-vectorize", "-mllvm", "-tsan-instrument-read-before-write"});
+  } else {
+    add({"-fno-tree-vectorize", "-fno-peel-loops", "-fno-split-loops", "-fno-unswitch-loops",
+         "-fno-thread-jumps", "-fno-tree-pre", "-fno-code-hoisting", "-fno-tree-tail-merge",
+         "-fno-crossjumping", "-fno-ipa-icf", "-fno-expensive-optimizations"});
+  }
+  return flags;
+}
+
 Arguments checked_flags(const std::string& compiler) {
-  if (is_clang(compiler)) return {"-fsanitize=thread", "-mllvm", "-tsan-instrument-func-entry-exit=0"};
-  return {"-fsanitize=thread", "--param", "tsan-instrument-func-entry-exit=0", "-Wno-tsan"};
+  if (is_clang(compiler))
+    return {"-fsanitize=thread",
+            "-mllvm",
+            "-tsan-instrument-func-entry-exit=0",
+            "-mllvm",
+            "-tsan-distinguish-volatile=1",
+            "-fsanitize=array-bounds"};
+  return {"-fsanitize=thread",           "--param",   "tsan-instrument-func-entry-exit=0", "--param",
+          "tsan-distinguish-volatile=1", "-Wno-tsan", "-fsanitize=bounds-strict"};
 }
 
 void write_file(const std::string& path, const std::string& text) {
@@ -105,18 +132,27 @@ std::string translated_path(const Command& command) {
   return std::string(folder ? folder : "/tmp") + "/simtcc-" + std::to_string(getpid()) + ".ii";
 }
 
-int compile(const Command& command, bool checked) {
+int compile(const Command& command, bool checked, const simtcc::Options& options) {
   const char* include = std::getenv("SIMT_INCLUDE");
   Arguments front = simtcc::preprocess_command(command, include ? include : SIMT_INCLUDE_DIR);
   // The vector types ask the preprocessor whether their accesses are traced.
   if (checked) front.push_back("-fsanitize=thread");
+  if (options.traced) front.push_back("-DSIMT_TRACED=1");
   if (command.only_preprocesses()) execute(front);
   std::string text;
   if (const int status = run(front, &text)) return status;
-  text = simtcc::translate(text);
+  text = simtcc::translate(text, options);
   const std::string translated = translated_path(command);
   write_file(translated, text);
-  const Arguments more = checked ? checked_flags(command.compiler) : Arguments{};
+  // A jump instead of a last call would leave no return address, and so no line for a report.
+  // Kernels take tensor maps, of 64-byte alignment, by value, which some compilers remark on.
+  Arguments more = {"-fno-optimize-sibling-calls", "-Wno-psabi"};
+  if (checked) {
+    for (const std::string& flag : checked_flags(command.compiler)) more.push_back(flag);
+  }
+  if (options.traced) {
+    for (const std::string& flag : traced_flags(command.compiler)) more.push_back(flag);
+  }
   const int status = run(simtcc::compile_command(command, translated, more));
   if (!std::getenv("SIMT_KEEP")) std::remove(translated.c_str());
   return status;
@@ -128,15 +164,24 @@ int main(int argc, char** argv) {
   Arguments words(argv + 1, argv + argc);
   const char* environment = std::getenv("SIMT_CHECKED");
   bool checked = environment && std::strcmp(environment, "1") == 0;
-  while (!words.empty() && words[0] == "--simt-checked") {
-    checked = true;
-    words.erase(words.begin());
+  simtcc::Options options;
+  for (; !words.empty() && words[0].rfind("--simt-", 0) == 0; words.erase(words.begin())) {
+    if (words[0] == "--simt-checked") {
+      checked = true;
+    } else if (words[0] == "--simt-traced") {
+      checked = options.traced = true;
+    } else if (words[0] == "--simt-rdc") {
+      options.relocatable = true;
+    } else {
+      quit(2, "unknown option " + words[0]);
+    }
   }
-  if (words.empty()) quit(2, "usage: simtcc [--simt-checked] COMPILER ARGUMENTS...");
+  if (words.empty())
+    quit(2, "usage: simtcc [--simt-checked | --simt-traced] [--simt-rdc] COMPILER ARGUMENTS...");
   try {
     const Command command = simtcc::parse_command(words);
     if (command.source.empty()) execute(words);
-    return compile(command, checked);
+    return compile(command, checked, options);
   } catch (const simtcc::UsageError& e) {
     quit(2, e.what());
   } catch (const simtcc::Error& e) {

@@ -6,6 +6,7 @@
 #include "edits.h"
 #include "scopes.h"
 #include "tokens.h"
+#include "translate.h"
 
 namespace simtcc {
 
@@ -13,6 +14,7 @@ struct Unit {
   const Tokens& t;
   const Scopes& scopes;
   Edits& edits;
+  const Options& options;
 };
 
 /// __global__, __device__, ...: linkage; kernels become host functions that queue a closure of their body.
@@ -23,6 +25,13 @@ void rewrite_shared(const Unit&);
 void rewrite_launches(const Unit&);
 /// Loops that may wait for another thread, inline PTX.
 void rewrite_device_code(const Unit&);
+/// malloc, free, new and delete of kernels.
+void rewrite_heap(const Unit&);
+/// Marks loops and branches of device code for the tracer; after rewrite_device_code(), whose text stays
+/// outside.
+void mark_for_traces(const Unit&);
+/// The last token of the statement that starts at i.
+int last_of_statement(const Tokens&, int i);
 
 /// Deletes or replaces the words that need no more than that, wherever they stand and nothing else replaced
 /// them.

@@ -27,16 +27,30 @@ Names collect(const Unit& u) {
 
 // nvcc keeps device functions, device variables and kernel templates to their own file, so two files may
 // reuse a name with another meaning. Kernels that are no templates have external linkage there, and a
-// template that is only declared here, or instantiated explicitly, is meant to meet another file.
+// template that is only declared here, or instantiated explicitly, is meant to meet another file. With
+// relocatable device code, functions and variables have the linkage that they would have in C++.
 bool becomes_static(const Unit& u, const Declaration& d, const Names& names) {
   if (d.scope != Declaration::in_namespace || d.name < 0 || d.first_mark < 0) return false;
   if (d.is_static || d.is_extern || d.is_friend || d.qualified || d.specialisation || d.instantiation)
     return false;
   const std::string_view name = u.t.text(d.name);
   if (names.shared_out.count(name)) return false;
+  if (u.options.relocatable) return false;
   if (d.parameters < 0) return d.variable_space && !d.is_inline;
   if (!names.defined.count(name)) return false;
   return d.global ? d.is_template : d.device && !d.host;
+}
+
+// Traces tell global variables, whose accesses are counted, from constant memory by their section. Not
+// constants: one section cannot hold both.
+std::string device_section(const Unit& u, const Declaration& d) {
+#if defined(__APPLE__)
+  return "";
+#endif
+  if (!u.options.traced || d.parameters >= 0 || d.is_template || d.is_constexpr) return "";
+  for (int k = d.begin; k < d.name; ++k)
+    if (u.t.is(k, "__constant__") || u.t.is(k, "const")) return "";
+  return ", section(\"simt_device\")";
 }
 
 // `options` of ::simt::launch: what __launch_bounds__ and __cluster_dims__ said.
@@ -105,7 +119,8 @@ void rewrite_declarations(const Unit& u) {
   const Names names = collect(u);
   for (const Declaration& d : u.scopes.declarations) {
     if (d.global) check_kernel(u, d);
-    if (becomes_static(u, d, names)) u.edits.replace(d.first_mark, "static __attribute__((unused))");
+    if (becomes_static(u, d, names))
+      u.edits.replace(d.first_mark, "static __attribute__((unused" + device_section(u, d) + "))");
     if (d.global && d.body >= 0) rewrite_kernel(u, d);
   }
 }

@@ -19,9 +19,11 @@ class DeviceCode {
       } else if (w == "while" && t_.is(i + 1, "(") && waits(i)) {
         rewrite_while(i);
       } else if (w == "do" && waits(i)) {
-        ends_of_do_.insert(last_of_statement(i + 1) + 1);
+        ends_of_do_.insert(last_of_statement(t_, i + 1) + 1);
       } else if (w == "for" && t_.is(i + 1, "(") && waits(i)) {
         rewrite_for(i);
+      } else if (w == "clock" && t_.is(i + 1, "(") && t_.is(i + 2, ")") && runs_in_kernels(i)) {
+        rewrite_clock(i);
       } else if (w == "goto" && t_.is(i + 2, ";") && waits(i)) {
         u_.edits.before(i, "{ ::simt::tick(); ");
         u_.edits.after(i + 2, " }");
@@ -39,6 +41,13 @@ class DeviceCode {
   bool waits(int i) const {
     const Body* body = u_.scopes.body_around(i);
     return body && body->device && !body->is_constexpr;
+  }
+
+  // The C library's clock() counts microseconds; a kernel's counts the multiprocessor's cycles.
+  void rewrite_clock(int i) {
+    const bool global = t_.is(i - 1, "::") && !t_.is_word(i - 2);
+    if (!t_.is(i - 1, ".") && !t_.is(i - 1, "->") && (global || !t_.is(i - 1, "::")))
+      u_.edits.replace(global ? i - 1 : i, i, "::simt::device_clock");
   }
 
   // `while (c) s` is `for (; c;) s`, whatever c declares.
@@ -85,20 +94,6 @@ class DeviceCode {
     return shift || (w.size() == 2 && w[1] == '=' && w != "==" && w != "!=" && w != "<=" && w != ">=");
   }
 
-  // The last token of the statement that starts at i.
-  int last_of_statement(int i) const {
-    if (t_.is(i, "{")) return t_.partner(i);
-    if (t_.is(i, "if") || t_.is(i, "for") || t_.is(i, "while") || t_.is(i, "switch")) {
-      int open = i + 1;
-      while (open < t_.size() && !t_.is(open, "(")) ++open;  // if constexpr (
-      const int last = last_of_statement(t_.partner(open) + 1);
-      return t_.is(i, "if") && t_.is(last + 1, "else") ? last_of_statement(last + 2) : last;
-    }
-    if (t_.is(i, "do")) i = last_of_statement(i + 1) + 1;
-    while (i < t_.size() && !t_.is(i, ";")) i = t_.skip(i) + 1;
-    return i;
-  }
-
   // asm volatile("..." : "=r"(x) : "r"(y) : "memory") becomes ::simt::ptx("...", {{"=r", x}}, {{"r", y}}).
   void rewrite_asm(int i) {
     int open = i + 1;
@@ -143,6 +138,21 @@ class DeviceCode {
 };
 
 }  // namespace
+
+int last_of_statement(const Tokens& t, int i) {
+  while (t.is(i, "[") && t.is(i + 1, "[")) i = t.partner(i) + 1;                                // [[likely]]
+  while (t.is_word(i) && t.is(i + 1, ":") && !t.is(i + 2, ":") && !t.is(i, "default")) i += 2;  // a label
+  if (t.is(i, "{")) return t.partner(i);
+  if (t.is(i, "if") || t.is(i, "for") || t.is(i, "while") || t.is(i, "switch")) {
+    int open = i + 1;
+    while (open < t.size() && !t.is(open, "(")) ++open;  // if constexpr (
+    const int last = last_of_statement(t, t.partner(open) + 1);
+    return t.is(i, "if") && t.is(last + 1, "else") ? last_of_statement(t, last + 2) : last;
+  }
+  if (t.is(i, "do")) i = last_of_statement(t, i + 1) + 1;
+  while (i < t.size() && !t.is(i, ";")) i = t.skip(i) + 1;
+  return i;
+}
 
 void rewrite_device_code(const Unit& u) {
   DeviceCode(u).run();

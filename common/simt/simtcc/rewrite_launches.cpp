@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <set>
 #include <string>
 #include <unordered_map>
 
@@ -43,17 +44,24 @@ int kernel_start(const Tokens& t, int i) {
   return -1;
 }
 
-bool is_launch_end(const Tokens& t, int i) {
-  return t.is(i, ">") && t.is(i + 1, ">") && t.is(i + 2, ">") && t.touches_next(i) && t.touches_next(i + 1) &&
-         t.is(i + 3, "(");
+// The last token of a <<<, which some editors write as << <; -1 where token i begins none.
+int launch_open(const Tokens& t, int i) {
+  if (t.is(i, "<<<")) return i;
+  if ((t.is(i, "<<") && t.is(i + 1, "<")) || (t.is(i, "<") && t.is(i + 1, "<<"))) return i + 1;
+  return t.is(i, "<") && t.is(i + 1, "<") && t.is(i + 2, "<") ? i + 2 : -1;
+}
+
+bool is_launch_end(const Tokens& t, int i, bool spaced) {
+  return t.is(i, ">") && t.is(i + 1, ">") && t.is(i + 2, ">") && t.is(i + 3, "(") &&
+         (spaced || (t.touches_next(i) && t.touches_next(i + 1)));
 }
 
 // The first > of the >>> that ends the launch configuration. Template arguments in it may end in >>> as well,
 // and a comparison may have a < that nothing closes: then the first >>>( is it.
-int launch_close(const Tokens& t, int open) {
+int launch_close(const Tokens& t, int open, bool spaced) {
   int first = -1, angles = 0;
   for (int i = open + 1; i < t.size() && !t.is(i, ";") && !t.closes(i); i = t.skip(i) + 1) {
-    if (is_launch_end(t, i)) {
+    if (is_launch_end(t, i, spaced)) {
       if (angles == 0) return i;
       if (first < 0) first = i;
     }
@@ -63,10 +71,11 @@ int launch_close(const Tokens& t, int open) {
   return first;
 }
 
-void rewrite_launch(const Unit& u, int open) {
+void rewrite_launch(const Unit& u, int first, int open) {
   const Tokens& t = u.t;
-  const int kernel = kernel_start(t, open - 1);
-  const int close = launch_close(t, open);
+  const int kernel = kernel_start(t, first - 1);
+  int close = launch_close(t, open, first != open);
+  if (close < 0) close = launch_close(t, open, true);
   if (kernel < 0) t.fail(open, "cannot find the kernel of this launch");
   if (close < 0) t.fail(open, "cannot read this launch: expected kernel<<<grid, block>>>(arguments)");
   const auto configuration = t.split(open, close);
@@ -76,7 +85,7 @@ void rewrite_launch(const Unit& u, int open) {
   const std::size_t begin = t[open + 1].begin;
   u.edits.before(kernel,
                  "(::simt::push_config(" + u.edits.relocated(begin) + t.text_of(open + 1, close - 1) + "), ");
-  u.edits.replace(open, close + 2, "");
+  u.edits.replace(first, close + 2, "");
   u.edits.after(t.partner(close + 3), ")");
 }
 
@@ -102,31 +111,75 @@ int kernel_argument(std::string_view function) {
   return found == functions.end() ? -1 : found->second;
 }
 
-// `(void*)kernel` hides the kernel's type, by which the backend knows it.
-void remove_pointer_cast(const Unit& u, int first, int last) {
-  const Tokens& t = u.t;
-  auto is_pointer = [&](int from, int to) {  // [const] void*
-    bool is_void = false;
-    for (int i = from; i <= to; ++i) {
-      if (t.is(i, "void")) is_void = true;
-      if (!t.is(i, "void") && !t.is(i, "const") && !t.is(i, "*")) return false;
-    }
-    return is_void && t.is(to, "*");
-  };
-  if (t.is(first, "(") && t.partner(first) < last && is_pointer(first + 1, t.partner(first) - 1)) {
-    u.edits.replace(first, t.partner(first), "");
-  } else if (t.is(first, "reinterpret_cast") && t.is(first + 1, "<")) {
-    const int close = t.close_angle(first + 1);
-    if (close > 0 && is_pointer(first + 2, close - 1)) u.edits.replace(first, close, "");
+// The last token of the type in a cast to void* that starts at token i, `(const void*)` or
+// `reinterpret_cast<void*>`; -1 where there is none.
+int void_cast(const Tokens& t, int i) {
+  int from = i + 1, close = -1;
+  if (t.is(i, "(")) {
+    close = t.partner(i);
+  } else if (t.is(i, "reinterpret_cast") && t.is(i + 1, "<")) {
+    close = t.close_angle(++from - 1);
   }
+  bool is_void = false;
+  for (int k = from; k < close; ++k) {
+    if (t.is(k, "void")) is_void = true;
+    if (!t.is(k, "void") && !t.is(k, "const") && !t.is(k, "*")) return -1;
+  }
+  return is_void && t.is(close - 1, "*") && !t.is(close - 2, "*") ? close : -1;
+}
+
+// `(void*)kernel` hides the kernel's type, by which the backend knows it.
+bool remove_pointer_cast(const Unit& u, int first, int last) {
+  const int close = void_cast(u.t, first);
+  if (close < 0 || close >= last) return false;
+  u.edits.replace(first, close, "");
+  return true;
+}
+
+// The last token of a name, [&] [a::] kernel [<int>], that stands alone and names a kernel; else -1.
+int kernel_name_end(const Tokens& t, int i, const std::set<std::string_view>& kernels) {
+  if (t.is(i, "&")) ++i;
+  if (t.is(i, "::")) ++i;
+  for (;; i += 2) {
+    if (!t.is_word(i)) return -1;
+    const int name = i;
+    if (t.is(i + 1, "<")) {
+      const int close = t.close_angle(i + 1);
+      if (close > 0) i = close;
+    }
+    if (t.is(i + 1, "::")) continue;
+    const bool alone = t.is(i + 1, ")") || t.is(i + 1, ",") || t.is(i + 1, ";") || t.is(i + 1, "}");
+    return alone && kernels.count(t.text(name)) ? i : -1;
+  }
+}
+
+// Any other cast of a kernel to void* tells the runtime what is behind the pointer.
+void keep_kernel_type(const Unit& u, int cast, const std::set<std::string_view>& kernels) {
+  const Tokens& t = u.t;
+  int first = void_cast(t, cast) + 1;
+  if (first == 0) return;
+  if (t.is(cast, "reinterpret_cast") && t.is(first, "(")) ++first;
+  const int parenthesis = t.is(first, "(") ? first : -1;
+  if (parenthesis >= 0) ++first;
+  const int last = kernel_name_end(t, first, kernels);
+  if (last < 0 || (parenthesis >= 0 && last + 1 != t.partner(parenthesis))) return;
+  u.edits.before(first, "::simt::kernel_pointer(");
+  u.edits.after(last, ")");
 }
 
 }  // namespace
 
 void rewrite_launches(const Unit& u) {
+  std::set<std::string_view> kernels;
+  for (const Declaration& d : u.scopes.declarations) {
+    if (d.global && d.name >= 0) kernels.insert(u.t.text(d.name));
+  }
+  std::set<int> removed;  // casts
   for (int i = 0; i < u.t.size(); ++i) {
-    if (u.t.is(i, "<<<") && !u.t.is(i - 1, "operator")) {
-      rewrite_launch(u, i);
+    if (!removed.count(i)) keep_kernel_type(u, i, kernels);
+    if (const int open = launch_open(u.t, i); open >= 0 && !u.t.is(i - 1, "operator")) {
+      rewrite_launch(u, i, open);
+      i = open;
     } else if (u.t.is_word(i)) {
       int open = i + 1;
       const int argument = kernel_argument(u.t.text(i));
@@ -136,7 +189,7 @@ void rewrite_launches(const Unit& u) {
       const auto arguments = u.t.split(open, u.t.partner(open));
       if (argument < static_cast<int>(arguments.size())) {
         const auto& [first, last] = arguments[static_cast<std::size_t>(argument)];
-        remove_pointer_cast(u, first, last);
+        if (remove_pointer_cast(u, first, last)) removed.insert(first);
       }
     }
   }

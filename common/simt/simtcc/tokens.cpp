@@ -141,6 +141,9 @@ void Tokens::pair_brackets() {
       open.push_back(i);
     } else if (closes(i)) {
       const char* expected = is(i, ")") ? "(" : is(i, "]") ? "[" : "{";
+      // Before a } it is the ( that was forgotten: its line is the one to mend.
+      if (!open.empty() && is(i, "}") && !is(open.back(), "{"))
+        fail(open.back(), "'" + string(open.back()) + "' is never closed");
       if (open.empty() || !is(open.back(), expected)) {
         fail(i, "'" + string(i) + "' without its '" + expected + "'");
       }

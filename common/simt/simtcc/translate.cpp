@@ -21,16 +21,18 @@ void remove_pragmas(const Tokens& tokens, Edits& edits) {
 
 }  // namespace
 
-std::string translate(const std::string& preprocessed) {
+std::string translate(const std::string& preprocessed, const Options& options) {
   const Tokens tokens(preprocessed);
   const Scopes scopes(tokens);
   Edits edits(tokens);
-  const Unit unit{tokens, scopes, edits};
+  const Unit unit{tokens, scopes, edits, options};
   remove_pragmas(tokens, edits);
   rewrite_declarations(unit);
   rewrite_shared(unit);
   rewrite_launches(unit);
   rewrite_device_code(unit);
+  rewrite_heap(unit);
+  if (options.traced) mark_for_traces(unit);
   rewrite_words(unit);  // last: of two changes to a token the first counts
   return edits.apply();
 }

@@ -10,7 +10,12 @@
 
 namespace simtcc {
 
+struct Options {
+  bool relocatable = false;  // nvcc's -rdc=true: device functions and variables may be other files', too
+  bool traced = false;       // marks the loops and branches of device code
+};
+
 /// Throws Error where the text cannot be translated.
-std::string translate(const std::string& preprocessed);
+std::string translate(const std::string& preprocessed, const Options& options = {});
 
 }  // namespace simtcc

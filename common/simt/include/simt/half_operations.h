@@ -6,6 +6,7 @@
 //   SIMT_HALF_RAW, SIMT_HALF2_RAW   their plain structs
 //   SIMT_HALF_FORMAT                simt::HalfFormat or simt::Bfloat16Format
 //   SIMT_HALF_NAME(a, b)            a##half##b or a##bfloat16##b
+//   SIMT_HALF_OTHER                 the other 16-bit type
 //
 // Arithmetic computes in float, where a sum, product, quotient or root of two such numbers rounds correctly
 // twice (24 >= 2 * 11 + 2 bits), and a fused multiply-add goes through simt::fma_round_to_odd: each result is
@@ -18,6 +19,7 @@ struct SIMT_HALF2_RAW {
   unsigned short x, y;
 };
 
+struct SIMT_HALF_OTHER;
 struct SIMT_HALF {
   unsigned short __x;
 
@@ -34,6 +36,7 @@ struct SIMT_HALF {
       : __x(simt::from_integer<SIMT_HALF_FORMAT>(static_cast<unsigned long long>(x))) {}
   SIMT_HALF(long long x) : __x(simt::from_integer<SIMT_HALF_FORMAT>(x)) {}
   SIMT_HALF(unsigned long long x) : __x(simt::from_integer<SIMT_HALF_FORMAT>(x)) {}
+  explicit SIMT_HALF(const SIMT_HALF_OTHER& x);  // in cuda_bf16.h
 
   operator float() const { return SIMT_HALF_FORMAT::to_float(__x); }
   operator SIMT_HALF_RAW() const { return SIMT_HALF_RAW{__x}; }
@@ -242,9 +245,15 @@ inline SIMT_HALF fused(SIMT_HALF a, SIMT_HALF b, SIMT_HALF c) {
 inline SIMT_HALF saturated(SIMT_HALF a) {
   return SIMT_HALF(__saturatef(float(a)));
 }
-// Negative gives 0, NaN stays.
+// Negative gives +0, and so does -0; NaN stays.
 inline SIMT_HALF not_negative(SIMT_HALF a) {
-  return float(a) < 0.0f ? SIMT_HALF(0.0f) : a;
+  return float(a) <= 0.0f ? SIMT_HALF(0.0f) : a;
+}
+// With another sign. Every NaN becomes the one.
+inline SIMT_HALF with_sign(SIMT_HALF a, unsigned int sign) {
+  const float value = a;
+  return value != value ? SIMT_HALF_RAW{0x7fffu}
+                        : SIMT_HALF_RAW{static_cast<unsigned short>((a.__x & 0x7fffu) | (sign & 0x8000u))};
 }
 }  // namespace simt
 
@@ -283,8 +292,8 @@ SIMT_HALF_BINARY(__hmul_sat, __hmul2_sat, simt::saturated(__hmul(a, b)))
 SIMT_HALF_TERNARY(__hfma, __hfma2, simt::fused(a, b, c))
 SIMT_HALF_TERNARY(__hfma_sat, __hfma2_sat, simt::saturated(simt::fused(a, b, c)))
 SIMT_HALF_TERNARY(__hfma_relu, __hfma2_relu, simt::not_negative(simt::fused(a, b, c)))
-SIMT_HALF_UNARY(__hneg, __hneg2, SIMT_HALF_RAW{static_cast<unsigned short>(a.__x ^ 0x8000u)})
-SIMT_HALF_UNARY(__habs, __habs2, SIMT_HALF_RAW{static_cast<unsigned short>(a.__x & 0x7fffu)})
+SIMT_HALF_UNARY(__hneg, __hneg2, simt::with_sign(a, ~unsigned{a.__x}))
+SIMT_HALF_UNARY(__habs, __habs2, simt::with_sign(a, 0))
 // Complex multiply-accumulate: x is the real part.
 inline SIMT_HALF2 __hcmadd(SIMT_HALF2 a, SIMT_HALF2 b, SIMT_HALF2 c) {
   const SIMT_HALF real = __hfma(a.x, b.x, c.x), imaginary = __hfma(a.x, b.y, c.y);

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
 // The runtime API's functions about kernels. A kernel is a host stub with the kernel's own signature here, so
-// these are templates over it; simtcc strips the (void*) casts that programs put before it. Included by
-// cuda_runtime_api.h.
+// these are templates over it; simtcc strips the (void*) casts that programs put before it. Kernels that are
+// a void* (kernel_pointers.h) have overloads at the end. Included by cuda_runtime_api.h.
 #pragma once
 
 #include <type_traits>
 #include <utility>
 
+#include "simt/kernel_pointers.h"
 #include "simt/runtime.h"
 
 namespace simt {
@@ -41,10 +42,6 @@ class LaunchResult {
   cudaError_t before_;
 };
 
-template <class... Parameters, size_t... kIndices>
-inline void call_with(void (*kernel)(Parameters...), void** arguments, std::index_sequence<kIndices...>) {
-  kernel(*static_cast<std::remove_cv_t<std::remove_reference_t<Parameters>>*>(arguments[kIndices])...);
-}
 template <class... Parameters>
 inline cudaError_t launch_with(void (*kernel)(Parameters...), const LaunchConfig& config, void** arguments) {
   LaunchResult outcome;
@@ -135,12 +132,12 @@ inline cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, void
 }
 // The block size (a multiple of 32) that keeps most threads resident, the largest of equals, and the grid
 // that fills the device with it. shared_of(block_size) gives the dynamic shared memory of a block.
-template <class... Parameters, class SharedOf>
-inline cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int* grid, int* block,
-                                                                  void (*kernel)(Parameters...),
+template <class Stub, class SharedOf>
+inline cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int* grid, int* block, Stub kernel,
                                                                   SharedOf shared_of, int limit = 0) {
-  if (!grid || !block || limit < 0) return simt::result(cudaErrorInvalidValue);
   const simt::Kernel* const found = simt::kernel_of(kernel);
+  if (!grid || !block || limit < 0) return simt::result(cudaErrorInvalidValue);
+  if (!found) return simt::result(cudaErrorInvalidDeviceFunction);
   const int most = limit > 0 && limit < 1024 ? limit : 1024;
   int best_threads = 0;
   *grid = *block = 0;
@@ -159,9 +156,33 @@ inline cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int* grid, int
   }
   return cudaSuccess;
 }
-template <class... Parameters>
-inline cudaError_t cudaOccupancyMaxPotentialBlockSize(int* grid, int* block, void (*kernel)(Parameters...),
+template <class Stub>
+inline cudaError_t cudaOccupancyMaxPotentialBlockSize(int* grid, int* block, Stub kernel,
                                                       size_t dynamic_shared = 0, int limit = 0) {
   return cudaOccupancyMaxPotentialBlockSizeVariableSMem(
       grid, block, kernel, [dynamic_shared](int) { return dynamic_shared; }, limit);
 }
+
+// ---- the same for a kernel that is a void* ----
+
+cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
+                             size_t dynamic_shared = 0, cudaStream_t stream = nullptr);
+cudaError_t cudaLaunchCooperativeKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
+                                        size_t dynamic_shared = 0, cudaStream_t stream = nullptr);
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* kernel, void** arguments);
+cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute attribute, int value);
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* kernel);
+cudaError_t cudaFuncGetName(const char** name, const void* kernel);
+inline cudaError_t cudaFuncSetCacheConfig(const void*, cudaFuncCache) {
+  return cudaSuccess;
+}
+inline cudaError_t cudaFuncSetSharedMemConfig(const void*, cudaSharedMemConfig) {
+  return cudaSuccess;
+}
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* kernel, int block_size,
+                                                          size_t dynamic_shared);
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void* kernel,
+                                                                   int block_size, size_t dynamic_shared,
+                                                                   unsigned int);
+cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, const void* kernel, int blocks,
+                                                      int block_size);

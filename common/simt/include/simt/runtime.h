@@ -5,8 +5,7 @@
 // the CUDA API functions (cudaMalloc, ...) are built on the third. Programs use CUDA's names, not these.
 //
 // Model: a CUDA thread is a fiber, a block runs on one OS thread (a worker), blocks spread over the workers.
-// A launch runs to its end inside the call. Launches are serialised. One device; streams are the API's
-// matter.
+// A launch goes into its stream's queue and runs when something waits for it; one runs at a time. One device.
 #pragma once
 
 #include <cstddef>
@@ -52,8 +51,10 @@ constexpr Site here(const char* file = __builtin_FILE(), int line = __builtin_LI
 
 // What is known of a kernel; one static object a kernel (and a template instantiation).
 struct Kernel {
-  const char* name;                   // without namespace and template arguments
-  void (*call)(const void* closure);  // runs one thread on its own copy of the arguments
+  const char* name;                     // without namespace and template arguments
+  void (*call)(const void* closure);    // runs one thread on its own copy of the arguments
+  void* (*clone)(const void* closure);  // a launch runs after the call, on a copy
+  void (*destroy)(void* closure);
   std::size_t argument_bytes = 0;
   int max_dynamic_shared = 48 * 1024;  // cudaFuncAttributeMaxDynamicSharedMemorySize
   int max_threads = 1024;              // of a block
@@ -61,6 +62,7 @@ struct Kernel {
   bool non_portable_cluster = false;   // cudaFuncAttributeNonPortableClusterSizeAllowed
   std::size_t static_shared = 0;       // bytes; known once the kernel has run
   std::uint32_t id = 0;                // given at the first launch
+  bool told_returned = false;          // that some of its threads miss a barrier
 };
 
 // The configuration of the next launch of the calling host thread: k<<<g, b, shared, stream>>>.
@@ -73,7 +75,7 @@ struct LaunchOptions {
 void push_config(dim3 grid, dim3 block, std::size_t dynamic_shared, cudaStream_t stream,
                  const LaunchOptions&);
 
-// Runs or, in a query by kernel_of(), only names the kernel. Errors of the configuration go to set_error().
+// Queues or, in a query by kernel_of(), only names the kernel. Errors of the configuration go to set_error().
 void launch_kernel(Kernel& kernel, const void* closure);
 
 // What a kernel's __launch_bounds__ and __cluster_dims__ said.
@@ -82,15 +84,32 @@ struct KernelBounds {
   dim3 cluster = {0, 0, 0};
 };
 
+// Copies what no kernel asks for: a checked build does not look at it.
+void copy_unchecked(void* to, const void* from, std::size_t bytes);
+inline void copy_arguments(void* to, const void* from, std::size_t bytes) {
+#ifdef __SANITIZE_THREAD__
+  copy_unchecked(to, from, bytes);
+#else
+  std::memcpy(to, from, bytes);
+#endif
+}
+
 // The body of every translated kernel: void k(P p) { ::simt::launch("k", [=]() mutable { ... }); }
-// Each CUDA thread runs its own copy of the closure: it may change its parameters.
+// Each CUDA thread runs its own copy of the closure: it may change its parameters. The copies are bytes, as
+// on a GPU: no constructor or destructor of a parameter runs there.
 template <class Body>
 void launch(const char* name, const Body& body, const KernelBounds& bounds = {}) {
   static Kernel kernel{name,
                        [](const void* closure) {
-                         Body own(*static_cast<const Body*>(closure));
-                         own();
+                         alignas(Body) unsigned char own[sizeof(Body)];
+                         copy_arguments(own, closure, sizeof(Body));
+                         (*std::launder(reinterpret_cast<Body*>(own)))();
                        },
+                       [](const void* closure) -> void* {
+                         return std::memcpy(::operator new (sizeof(Body), std::align_val_t{alignof(Body)}),
+                                            closure, sizeof(Body));
+                       },
+                       [](void* closure) { ::operator delete (closure, std::align_val_t{alignof(Body)}); },
                        sizeof(Body),
                        48 * 1024,
                        bounds.max_threads,
@@ -117,9 +136,21 @@ Kernel* kernel_of(void (*stub)(Args...)) {
 // ---- shared memory ----
 
 // Identifies a __shared__ variable. `where` caches kernel id (upper half) and offset in the block's arena.
+struct ArrayShape {  // bytes of an element, and how many there are in each dimension (1: no array)
+  std::size_t bytes;
+  std::size_t extents[3];
+};
+template <class T>
+constexpr ArrayShape shape_of() {
+  constexpr auto extent = [](std::size_t n) { return n ? n : 1; };
+  using Element = std::remove_extent_t<std::remove_extent_t<std::remove_extent_t<T>>>;
+  return {sizeof(Element),
+          {extent(std::extent_v<T, 0>), extent(std::extent_v<T, 1>), extent(std::extent_v<T, 2>)}};
+}
 struct SharedSlot {
   std::size_t size, alignment;
   const char* name;
+  ArrayShape shape;
   std::uint64_t where = 0;
 };
 extern __thread char* shared_base;        // of the running block's arena
@@ -129,7 +160,7 @@ char* place_shared(SharedSlot& slot);     // the slow path: gives the variable a
 // The running block's instance of a __shared__ variable: auto& x = ::simt::shared_variable<S>("x").x
 template <class S>
 S& shared_variable(const char* name = nullptr) {
-  static SharedSlot slot{sizeof(S), alignof(S), name};
+  static SharedSlot slot{sizeof(S), alignof(S), name, shape_of<decltype(S::value)>()};
   const std::uint64_t where = __atomic_load_n(&slot.where, __ATOMIC_RELAXED);
   char* address = shared_base + static_cast<std::uint32_t>(where);
   if (__builtin_expect(where >> 32 != kernel_id, 0)) address = place_shared(slot);
@@ -151,17 +182,22 @@ inline bool tick() {
   return true;
 }
 
-// Inline PTX that the backend does not know: fails with the instruction's text.
+// Inline PTX, interpreted: what it does not know ends in a report that names the instruction.
 struct PtxOperand {
   const char* constraint;
-  const void* data;
+  const void* data;  // null: `address` is the value
   std::size_t bytes;
+  const void* address = nullptr;  // of an array
   template <class T>
   PtxOperand(const char* constraint_, const T& value)
       : constraint(constraint_), data(&value), bytes(sizeof(T)) {}
+  template <class T, std::size_t n>
+  PtxOperand(const char* constraint_, const T (&array)[n])
+      : constraint(constraint_), data(nullptr), bytes(sizeof(void*)), address(array) {}
+  const void* place() const { return data ? data : &address; }
 };
 void ptx(const char* text, std::initializer_list<PtxOperand> outputs,
-         std::initializer_list<PtxOperand> inputs);
+         std::initializer_list<PtxOperand> inputs, Site site = here());
 
 // ================================================================ for the CUDA headers (device side)
 
@@ -248,6 +284,10 @@ std::uint32_t active_mask(Site site);  // the lanes of this warp that wait at th
 extern __thread std::uint64_t atomics_done;
 extern bool checked_build;  // the program's .cu files call the checker at each access
 void check_atomic(const volatile void* address, std::size_t bytes);
+void note_release();  // checked builds: the running thread may publish what it has done
+inline void published() {
+  if (__builtin_expect(checked_build, 0)) note_release();
+}
 inline void atomic_point(const volatile void* address, std::size_t bytes) {
   ++atomics_done;
   if (__builtin_expect(checked_build, 0)) check_atomic(address, bytes);
@@ -288,12 +328,27 @@ struct Allocation {
   std::size_t bytes = 0;
   MemoryKind kind = MemoryKind::device;
   bool live = false;  // false: freed
+  bool kept = false;  // reserve()d
 };
 void* allocate(std::size_t bytes, MemoryKind kind);            // nullptr: out of memory; 0 bytes: one byte
 bool release(void* pointer);                                   // false: no such live allocation
 bool find_allocation(const void* address, Allocation* found);  // the live allocation that holds address
-std::size_t memory_total();                                    // SIMT_MEMORY (MiB), else the machine's
+// An allocation that keeps its addresses: not there until revive(), gone with release(), as often as wanted.
+void* reserve(std::size_t bytes);  // of device memory; nullptr: no addresses left
+bool revive(void* pointer);        // false: it is there already, or out of memory
+void give_up(void* pointer);       // from now on it is an ordinary one, freed if it is not there
+bool find_kept(const void* address, Allocation* found);  // there or not
+// Addresses at a multiple of `alignment` under which api/virtual_memory.cpp puts memory: the first `bytes` of
+// them are an allocation that release() refuses.
+void* reserve_addresses(std::size_t bytes, std::size_t alignment);
+void set_mapped(void* addresses, std::size_t bytes);
+void free_addresses(void* addresses);
+bool take_memory(std::size_t bytes);  // of the device's; false: there is not so much
+void give_memory(std::size_t bytes);
+std::size_t memory_total();  // SIMT_MEMORY (MiB), else the machine's
 std::size_t memory_free();
+
+bool is_registered(const void* address);  // by cudaHostRegister
 
 // ---- errors ----
 // Sticky errors (a report inside a kernel) belong to the process, others to the calling host thread.
@@ -302,7 +357,7 @@ cudaError_t sticky_error();
 cudaError_t peek_error();  // sticky, else the last one
 cudaError_t take_error();  // the same, and forgets the last one (never the sticky one)
 void reset_device();       // cudaDeviceReset: frees all memory, forgets the sticky error
-int reports();             // so far; if not 0, a program that returns 0 ends with 1
+int reports();             // so far, with all that was queued; if not 0, a program that returns 0 ends with 1
 void forget_reports();     // for a test that wanted the report
 // Reports misuse of the API by the host (simt-launch, simt-memcpy, simt-free); the program goes on.
 void report_host(const char* slug, const char* format, ...) __attribute__((format(printf, 2, 3)));
@@ -316,6 +371,15 @@ constexpr std::size_t kSharedPerBlockOptin = 227 * 1024;
 constexpr std::size_t kSharedPerMultiprocessor = 228 * 1024;
 // Blocks of this shape that fit on one multiprocessor at once; bounds a cooperative launch.
 int resident_blocks(const Kernel& kernel, int block_threads, std::size_t dynamic_shared);
+
+// ---- orders ----
+// In which threads of a block start, and blocks of a grid: SIMT_ORDER, or what a test asks for. Holds from
+// the next launch on.
+enum class Order { normal, reversed, shuffle };
+void set_order(Order order, std::uint64_t seed = 1);
+// Threads that have returned make __syncthreads() an error in plain builds, too.
+void require_whole_barriers(bool whole = true);
+void reset_order();  // to what the environment says
 
 // ---- statistics ----
 struct LaunchStats {
@@ -332,6 +396,13 @@ struct LaunchStats {
 struct Stats {
   LaunchStats last, total;
 };
-Stats stats();
+Stats stats();  // of all launches so far; runs those that are queued
+
+// ---- streams ----
+extern bool per_thread_default_stream;  // --default-stream per-thread: the handle 0 is the calling thread's
 
 }  // namespace simt
+
+#ifdef SIMT_TRACED
+#include "simt/trace_markers.h"
+#endif

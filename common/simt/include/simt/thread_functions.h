@@ -5,6 +5,7 @@
 // files.
 #pragma once
 
+#include "simt/async_copies.h"
 #include "simt/runtime.h"
 
 // `site` is the caller's place, for reports; no call names it.
@@ -23,6 +24,24 @@ inline int __syncthreads_and(int predicate, SIMT_SITE) {
 }
 inline int __syncthreads_or(int predicate, SIMT_SITE) {
   return simt::sync_threads_vote(simt::Vote::any, predicate, site);
+}
+
+// Barriers by number; `count` threads, a multiple of 32, take part.
+inline void __barrier_sync(unsigned int id, SIMT_SITE) {
+  simt::bar_sync(id, 0, site);
+}
+inline void __barrier_sync_count(unsigned int id, unsigned int count, SIMT_SITE) {
+  simt::bar_sync(id, count, site);
+}
+// An older spelling.
+inline int syncthreads_count(bool predicate, SIMT_SITE) {
+  return __syncthreads_count(predicate, site);
+}
+inline bool syncthreads_and(bool predicate, SIMT_SITE) {
+  return __syncthreads_and(predicate, site) != 0;
+}
+inline bool syncthreads_or(bool predicate, SIMT_SITE) {
+  return __syncthreads_or(predicate, site) != 0;
 }
 
 // ---- the warp: barriers, votes, matches ----
@@ -139,13 +158,16 @@ namespace simt {
 long long clock_ticks();
 unsigned long long nanoseconds();
 }  // namespace simt
-// clock() is the C library's: microseconds of processor time. clock64() counts the host's cycles.
+// Both count the host's cycles. clock() stands in kernels as simt::device_clock(), which the translator puts
+// there: the C library's function of this name counts microseconds.
 inline long long clock64() {
   return simt::clock_ticks();
 }
-inline unsigned long long __globaltimer() {
-  return simt::nanoseconds();
+namespace simt {
+inline clock_t device_clock() {
+  return static_cast<clock_t>(clock_ticks());
 }
+}  // namespace simt
 // Lets other threads of the block run; there is nothing to save by sleeping longer.
 inline void __nanosleep(unsigned int) {
   simt::tick_slow();
@@ -156,8 +178,9 @@ inline void __nanosleep(unsigned int) {
 [[noreturn]] inline void __trap() {
   simt::fail("simt-trap", "__trap()");
 }
-// Without a debugger there is nobody to stop for.
+// Without a debugger there is nobody to stop for, without a profiler nobody who counts.
 inline void __brkpt() {}
+inline void __prof_trigger(int) {}
 #ifndef __clang__
 #define __builtin_assume(condition) ((void)0)
 #endif
@@ -189,9 +212,19 @@ inline size_t __cvta_generic_to_shared(const void* p) {
 inline void* __cvta_shared_to_generic(size_t offset) {
   return simt::shared_base + offset;
 }
-inline size_t __cvta_generic_to_global(const void* p) {
-  return reinterpret_cast<size_t>(p);
-}
-inline void* __cvta_global_to_generic(size_t p) {
-  return reinterpret_cast<void*>(p);
-}
+inline unsigned int __isGridConstant(const void*) {
+  return 0;
+}  // a kernel's arguments lie on its stack
+// The other spaces' addresses are the generic ones.
+#define SIMT_ADDRESS_SPACE(space)                            \
+  inline size_t __cvta_generic_to_##space(const void* p) {   \
+    return reinterpret_cast<size_t>(p);                      \
+  }                                                          \
+  inline void* __cvta_##space##_to_generic(size_t address) { \
+    return reinterpret_cast<void*>(address);                 \
+  }
+SIMT_ADDRESS_SPACE(global)
+SIMT_ADDRESS_SPACE(constant)
+SIMT_ADDRESS_SPACE(local)
+SIMT_ADDRESS_SPACE(grid_constant)
+#undef SIMT_ADDRESS_SPACE

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+//
+// What an address is. Device, pinned and managed memory all live in the runtime's arena; any other address is
+// the host's own, or a device variable. Each range that a call names is checked against the allocation that
+// it starts in, before a byte moves.
+
+#include <cstdio>
+#include <map>
+#include <mutex>
+
+#include "api/memory.h"
+
+#ifdef __linux__
+extern "C" const char __executable_start, data_start __attribute__((weak));  // the linker's
+#endif
+
+namespace simt {
+namespace {
+
+// Memory outside the arena that the program told us of: cudaHostRegister() and addresses of symbols.
+struct Region {
+  size_t size;
+  cudaMemoryType type;
+  unsigned int flags;
+};
+std::mutex regions_lock;
+std::map<const char*, Region>& regions() {
+  static auto* const map = new std::map<const char*, Region>;
+  return *map;
+}
+
+const char* kind_text(MemoryKind kind) {
+  return kind == MemoryKind::device    ? "device memory"
+         : kind == MemoryKind::managed ? "managed memory"
+                                       : "pinned host memory";
+}
+
+}  // namespace
+
+Range find_range(const void* pointer) {
+  const char* const p = static_cast<const char*>(pointer);
+  Allocation found;
+  if (find_allocation(pointer, &found) || find_kept(pointer, &found)) {  // a graph's may be there later
+    const cudaMemoryType type = found.kind == MemoryKind::device    ? cudaMemoryTypeDevice
+                                : found.kind == MemoryKind::managed ? cudaMemoryTypeManaged
+                                                                    : cudaMemoryTypeHost;
+    return {found.base, found.bytes, type, kind_text(found.kind)};
+  }
+  const std::lock_guard<std::mutex> guard(regions_lock);
+  auto next = regions().upper_bound(p);
+  if (next != regions().begin()) {
+    const auto& [base, region] = *--next;
+    if (p < base + region.size) {
+      return {base, region.size, region.type,
+              region.type == cudaMemoryTypeDevice ? "a device variable" : "registered host memory"};
+    }
+  }
+  return {p, 0, cudaMemoryTypeUnregistered, "host memory"};
+}
+
+bool is_constant(const void* pointer) {
+#ifdef __linux__
+  const char* const p = static_cast<const char*>(pointer);
+  return &__executable_start <= p && p < &data_start;
+#else
+  static_cast<void>(pointer);
+  return false;
+#endif
+}
+
+bool inside(const char* call, const char* role, const Area& area, const Range& range) {
+  if (range.type == cudaMemoryTypeUnregistered) {
+    if (!is_global(area.pointer)) return true;  // the host's own memory: nobody here knows its end
+    report_host("simt-memcpy", "%s: %s is in device memory that is not allocated now (freed, or never was)",
+                call, role);
+    return false;
+  }
+  const size_t offset = static_cast<size_t>(static_cast<const char*>(area.pointer) - range.base);
+  const size_t left = range.size - offset;
+  if (area.extent() <= left) return true;
+  char rows[120] = "";
+  if (area.height * area.depth > 1) {
+    std::snprintf(rows, sizeof(rows), " (%zu rows of %zu, %zu apart)", area.height * area.depth, area.width,
+                  area.pitch);
+  }
+  report_host("simt-memcpy", "%s: %s needs %zu bytes%s, but %zu are left of the %zu of %s", call, role,
+              area.extent(), rows, left, range.size, range.what);
+  return false;
+}
+
+bool still_there(const char* call, const char* role, const Area& area) {
+  Allocation found;
+  if (!is_global(area.pointer) || find_allocation(area.pointer, &found)) return true;
+  report_host("simt-use-after-free", "%s: %s was freed before its stream came to this call", call, role);
+  set_sticky(cudaErrorIllegalAddress);
+  return false;
+}
+
+void note_written(const Area& to, std::uint64_t number) {
+  if (!checked_build) return;
+  for (size_t z = 0; z < to.depth; ++z)
+    for (size_t y = 0; y < to.height; ++y) host_wrote(to.row(y, z), to.width, number);
+}
+
+void check_order(const char* call, const Area& area, bool writes, std::uint64_t number) {
+  if (!checked_build) return;
+  std::string kernel;
+  void* place = nullptr;
+  for (size_t z = 0; z < area.depth; ++z) {
+    for (size_t y = 0; y < area.height; ++y) {
+      if (host_may_use(area.row(y, z), area.width, number, &kernel, &place)) continue;
+      Failure failure;
+      failure.slug = "simt-stream-order";
+      failure.title = "two operations in different streams use the same memory, and nothing orders them";
+      if (place) failure.frames = {place};
+      failure.details = format_text(
+          "kernel %s writes what %s %s in another stream.\n"
+          "Let one stream wait for the other: cudaEventRecord() there, cudaStreamWaitEvent() here.",
+          kernel.c_str(), call, writes ? "writes" : "reads");
+      return print_failure(failure, "");
+    }
+  }
+}
+
+bool is_registered(const void* address) {
+  const std::lock_guard<std::mutex> guard(regions_lock);
+  auto next = regions().upper_bound(static_cast<const char*>(address));
+  if (next == regions().begin()) return false;
+  const auto& [start, region] = *--next;
+  return static_cast<const char*>(address) < start + region.size;
+}
+
+void note_symbol(const void* symbol, size_t size) {
+  const std::lock_guard<std::mutex> guard(regions_lock);
+  regions()[static_cast<const char*>(symbol)] = Region{size, cudaMemoryTypeDevice, 0};
+}
+
+bool register_host(void* pointer, size_t size, unsigned int flags) {
+  const std::lock_guard<std::mutex> guard(regions_lock);
+  const char* const begin = static_cast<char*>(pointer);
+  const auto next = regions().lower_bound(begin + size);
+  if (next != regions().begin()) {
+    const auto& [base, region] = *std::prev(next);
+    if (base + region.size > begin) return false;  // some of it is registered already
+  }
+  regions()[begin] = Region{size, cudaMemoryTypeHost, flags};
+  return true;
+}
+
+bool unregister_host(void* pointer) {
+  const std::lock_guard<std::mutex> guard(regions_lock);
+  const auto found = regions().find(static_cast<char*>(pointer));
+  if (found == regions().end() || found->second.type != cudaMemoryTypeHost) return false;
+  regions().erase(found);
+  return true;
+}
+
+}  // namespace simt

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+//
+// What the files about asynchronous copies share:
+//
+//   async_copies.cpp   cp.async and its groups; the queue of copies that barriers count
+//   async_pending.cpp  checked builds: which bytes a copy still owns
+//   mbarrier.cpp       barriers in shared memory
+//   bulk_copies.cpp    cp.async.bulk, st.async, reductions
+//   tensor_copies.cpp  boxes of tensors, swizzles
+#pragma once
+
+#include <functional>
+
+#include "checked.h"
+#include "simt/async_copies.h"
+
+namespace simt {
+
+// A stretch of shared memory that a copy owns: nobody may touch it, or, where the copy reads it, write it.
+struct PendingCopy {
+  void* caller;                  // who issued it
+  const std::uint64_t* barrier;  // null: the thread waits for its group
+  std::uint8_t parity;           // of the barrier's phase that it counts in, once landed
+  bool landed;                   // but nobody has waited for it
+  bool source;                   // the copy reads these bytes
+  std::uint32_t offset, bytes;   // in the block's arena
+  std::uint16_t thread;          // in the block
+};
+
+// cp.async of one thread. Numbers count its copies since the block began.
+struct ThreadCopies {
+  struct Copy {
+    char* to;
+    const char* from;
+    std::uint32_t bytes, source_bytes;
+    std::uint32_t pending;         // number of its PendingCopy, in checked builds
+    const std::uint64_t* barrier;  // the first that was told to count it; null: none yet
+  };
+  std::vector<Copy> copies;  // in flight, oldest first
+  std::uint64_t landed = 0;
+  std::vector<std::uint64_t> group_ends;  // of committed groups in flight: numbers of copies
+  // Bulk copies from shared memory: those not committed yet, and the groups in flight.
+  struct BulkStore {
+    std::function<void()> copy;
+    std::uint32_t pending;
+    void* caller;
+  };
+  std::vector<BulkStore> bulk;
+  std::vector<std::vector<BulkStore>> bulk_groups;
+};
+
+// A block's, made when a thread first copies.
+struct AsyncCopies {
+  std::vector<ThreadCopies> threads;
+  std::vector<PendingCopy> pending;         // checked builds; bytes == 0: free
+  std::vector<std::uint32_t> free_pending;  // numbers of those
+  std::uint32_t* owner = nullptr;           // of each 4 bytes of the arena: number of a pending copy + 1
+};
+
+AsyncCopies& async_copies(Block& block);
+// Who issues a copy: the caller of the runtime, or the inline PTX that is interpreted.
+extern __thread void* interpreted_caller;
+inline void* issuer(void* caller) {
+  return interpreted_caller ? interpreted_caller : caller;
+}
+// Issues work that a barrier counts. It runs on the worker's main stack, once nothing else can.
+void land_later(std::function<void()> landing);
+void poison_destination(char* to, std::size_t bytes);
+// Fails unless the bytes lie in the block's shared memory, aligned.
+void check_shared_range(const Block& block, const void* p, std::size_t bytes, std::size_t alignment,
+                        const char* operation);
+void check_global_range(const void* p, std::size_t bytes, std::size_t alignment, const char* operation);
+Block* block_of_shared(const void* p);  // among the resident ones; null: none
+// In checked builds, as if the running thread did it in its own code.
+void checked_read(const void* p, std::size_t bytes, void* caller);
+void checked_write(void* p, std::size_t bytes, void* caller);
+
+// ---- async_pending.cpp: nothing but a number 0 in plain builds ----
+std::uint32_t add_pending(Block& block, const void* p, std::size_t bytes, const std::uint64_t* barrier,
+                          bool source, void* caller);
+// It has landed, and the barrier's current phase counts it.
+void landed_pending(Block& block, std::uint32_t number, const std::uint64_t* barrier);
+void remove_pending(Block& block, std::uint32_t number);
+void observed_phase(const std::uint64_t* barrier, unsigned parity);  // a thread knows that it has ended
+void report_unfinished(const Block& block);  // the block ends, and nobody has waited for a barrier's copy
+void report_unfinished_stores(const ThreadCopies& own);  // the running thread returns
+
+// ---- mbarrier.cpp ----
+unsigned mbarrier_parity(const std::uint64_t* barrier);
+void add_pending_arrival(std::uint64_t* barrier);
+// By a copy that has landed; nothing happens to a barrier that was invalidated meanwhile.
+void complete_bytes(std::uint64_t* barrier, std::uint32_t bytes);
+void complete_arrival(std::uint64_t* barrier);
+void check_barrier(const std::uint64_t* barrier, const char* operation);  // initialised, in shared memory
+
+// ---- bulk_copies.cpp ----
+void add_bulk_store(const void* shared, std::size_t bytes, void* caller, std::function<void()> copy);
+void land_bulk_stores(Block& block, ThreadCopies& own, std::size_t groups_left);
+void reduce_element(char* to, const char* from, Reduction reduction, ElementType type);
+std::size_t element_size(ElementType type);
+// The blocks that a mask of ranks names; none: the running block.
+std::vector<Block*> blocks_of_mask(std::uint32_t mask);
+
+}  // namespace simt

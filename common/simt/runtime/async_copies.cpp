@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: MIT
+//
+// cp.async and its groups, and the queue of copies that barriers count.
+#include "async.h"
+
+#include <algorithm>
+
+namespace simt {
+
+__thread void* interpreted_caller;
+
+namespace {
+
+ThreadCopies& own_copies(const char* operation) {
+  if (!current) fail("simt-launch", "%s outside a kernel", operation);
+  return async_copies(*current->block).threads[current->linear];
+}
+
+// The thread's copies up to this number land. `barrier`: one that is told when they have.
+void land(Block& block, ThreadCopies& own, std::uint64_t end, const std::uint64_t* barrier) {
+  std::size_t count = 0;
+  for (; count < own.copies.size() && own.landed < end; ++count, ++own.landed) {
+    const ThreadCopies::Copy& copy = own.copies[count];
+    std::memcpy(copy.to, copy.from, copy.source_bytes);
+    std::memset(copy.to + copy.source_bytes, 0, copy.bytes - copy.source_bytes);
+    if (barrier) {
+      landed_pending(block, copy.pending, copy.barrier ? copy.barrier : barrier);
+    } else {
+      remove_pending(block, copy.pending);
+    }
+  }
+  own.copies.erase(own.copies.begin(), own.copies.begin() + static_cast<std::ptrdiff_t>(count));
+  std::size_t groups = 0;
+  while (groups < own.group_ends.size() && own.group_ends[groups] <= own.landed) ++groups;
+  own.group_ends.erase(own.group_ends.begin(), own.group_ends.begin() + static_cast<std::ptrdiff_t>(groups));
+}
+
+// Whoever reads what the running thread has just waited for must be ordered after this wait.
+void land_own(ThreadCopies& own, std::uint64_t end, void* caller) {
+  if (own.landed >= end) return;
+  struct Written {
+    char* to;
+    std::size_t bytes;
+  };
+  std::vector<Written> written;
+  if (checked_build) {
+    const auto count = std::min<std::size_t>(end - own.landed, own.copies.size());
+    for (std::size_t i = 0; i < count; ++i) written.push_back({own.copies[i].to, own.copies[i].bytes});
+  }
+  land(*current->block, own, end, nullptr);
+  for (const Written& w : written) checked_write(w.to, w.bytes, caller);
+}
+
+std::uint64_t issued(const ThreadCopies& own) {
+  return own.landed + own.copies.size();
+}
+
+}  // namespace
+
+AsyncCopies& async_copies(Block& block) {
+  if (!block.async) block.async = new AsyncCopies;
+  if (block.async->threads.size() < block.size) block.async->threads.resize(block.size);
+  return *block.async;
+}
+
+Block* block_of_shared(const void* p) {
+  const char* address = static_cast<const char*>(p);
+  const auto holds = [address](const Block& b) {
+    return b.shared && address >= b.shared && address < b.shared + b.shared_bytes;
+  };
+  if (current && holds(*current->block)) return current->block;
+  for (Block* block : worker->resident)
+    if (holds(*block)) return block;
+  return nullptr;
+}
+
+void check_shared_range(const Block& block, const void* p, std::size_t bytes, std::size_t alignment,
+                        const char* operation) {
+  const char* address = static_cast<const char*>(p);
+  if (reinterpret_cast<std::uintptr_t>(p) % alignment != 0) {
+    fail("simt-misaligned", "%s: the address in shared memory must be a multiple of %zu\nIt is %zu past one.",
+         operation, alignment, reinterpret_cast<std::uintptr_t>(p) % alignment);
+  }
+  if (address < block.shared || address + bytes > block.shared + block.shared_bytes) {
+    fail("simt-oob-shared", "%s: %zu bytes at %p are not in the block's shared memory", operation, bytes, p);
+  }
+}
+
+void check_global_range(const void* p, std::size_t bytes, std::size_t alignment, const char* operation) {
+  if (reinterpret_cast<std::uintptr_t>(p) % alignment != 0) {
+    fail("simt-misaligned", "%s: the address in global memory must be a multiple of %zu\nIt is %zu past one.",
+         operation, alignment, reinterpret_cast<std::uintptr_t>(p) % alignment);
+  }
+  Allocation found;
+  if (bytes == 0 || !in_arena(p)) return;
+  const char* address = static_cast<const char*>(p);
+  if (find_allocation(p, &found) && address + bytes <= found.base + found.bytes) return;
+  const bool known = nearest_allocation(p, &found);
+  fail(known && !found.live ? "simt-use-after-free" : "simt-oob-global",
+       "%s: %zu bytes of global memory are not in one live buffer\n"
+       "They start %td bytes after the start of a %s buffer of %zu bytes.",
+       operation, bytes, known ? address - found.base : 0, known ? kind_name(found.kind) : "global",
+       known ? found.bytes : 0);
+}
+
+void poison_destination(char* to, std::size_t bytes) {
+  std::memset(to, kPoison, bytes);
+}
+
+void async_copy(void* shared, const void* global, std::uint32_t bytes, std::uint32_t source_bytes) {
+  ThreadCopies& own = own_copies("cp.async");
+  Block& block = *current->block;
+  void* caller = issuer(__builtin_return_address(0));
+  if (source_bytes > bytes) fail("simt-launch", "cp.async of %u bytes from %u bytes", bytes, source_bytes);
+  check_shared_range(block, shared, bytes, bytes, "cp.async");
+  check_global_range(global, source_bytes, source_bytes ? bytes : 1, "cp.async");
+  if (source_bytes > 0) {
+    checked_read(global, source_bytes, caller);
+    const char first =
+        *static_cast<const volatile char*>(global);  // a bad address faults here, not at the wait
+    static_cast<void>(first);
+  }
+  checked_write(shared, bytes, caller);
+  if (tracing) trace_async_copy(shared, global, bytes, source_bytes, caller);
+  char* to = static_cast<char*>(shared);
+  poison_destination(to, bytes);
+  const std::uint32_t pending = add_pending(block, to, bytes, nullptr, false, caller);
+  own.copies.push_back({to, static_cast<const char*>(global), bytes, source_bytes, pending, nullptr});
+}
+
+void async_commit_group() {
+  ThreadCopies& own = own_copies("cp.async.commit_group");
+  own.group_ends.push_back(issued(own));
+}
+
+void async_wait_group(std::uint32_t left) {
+  ThreadCopies& own = own_copies("cp.async.wait_group");
+  const std::size_t groups = own.group_ends.size();
+  if (groups <= left) return;
+  land_own(own, own.group_ends[groups - left - 1], issuer(__builtin_return_address(0)));
+  // Groups without copies are done, too.
+  if (own.group_ends.size() > left)
+    own.group_ends.erase(own.group_ends.begin(), own.group_ends.end() - static_cast<std::ptrdiff_t>(left));
+}
+
+void async_wait_all() {
+  ThreadCopies& own = own_copies("cp.async.wait_all");
+  land_own(own, issued(own), issuer(__builtin_return_address(0)));
+  own.group_ends.clear();
+}
+
+void async_arrive(std::uint64_t* barrier, bool counted) {
+  ThreadCopies& own = own_copies("cp.async.mbarrier.arrive");
+  check_barrier(barrier, "cp.async.mbarrier.arrive");
+  if (!counted) add_pending_arrival(barrier);
+  for (ThreadCopies::Copy& copy : own.copies)
+    if (!copy.barrier) copy.barrier = barrier;
+  Block* block = current->block;
+  const std::uint16_t thread = current->linear;
+  const std::uint64_t end = issued(own);
+  land_later([=] {
+    land(*block, block->async->threads[thread], end, barrier);
+    complete_arrival(barrier);
+  });
+}
+
+// ---- the queue ----
+
+void land_later(std::function<void()> landing) {
+  worker->in_flight.push_back(std::move(landing));
+}
+
+// Until something changes that a thread may wait for.
+bool land_copies(Worker& w) {
+  if (w.in_flight.empty()) return false;
+  Thread* const interrupted = current;
+  current = nullptr;
+  const std::uint64_t before = w.progress;
+  while (!w.in_flight.empty() && w.progress == before) {
+    std::size_t next = 0;
+    if (options().order == Order::shuffle)
+      next = permuted(w.slow_ticks++ % w.in_flight.size(), w.in_flight.size(), options().seed);
+    if (options().order == Order::reversed) next = w.in_flight.size() - 1;
+    const std::function<void()> landing = std::move(w.in_flight[next]);
+    w.in_flight.erase(w.in_flight.begin() + static_cast<std::ptrdiff_t>(next));
+    landing();
+  }
+  current = interrupted;
+  return true;
+}
+
+void forget_copies(Worker& w) {
+  w.in_flight.clear();
+  interpreted_caller = nullptr;
+  for (Block* block : w.resident)
+    if (block->async) *block->async = AsyncCopies();
+  w.pending_copies = 0;
+}
+
+// What a thread copied and did not wait for lands when it returns: nobody can wait for it any more.
+void finish_thread_copies(Thread& thread) {
+  if (thread.block->async->threads.size() <= thread.linear) return;
+  ThreadCopies& own = thread.block->async->threads[thread.linear];
+  report_unfinished_stores(own);
+  land(*thread.block, own, issued(own), nullptr);
+  if (!own.bulk.empty()) own.bulk_groups.push_back(std::move(own.bulk));
+  own.bulk.clear();
+  land_bulk_stores(*thread.block, own, 0);
+  own.landed = 0;
+  own.group_ends.clear();
+}
+
+void finish_block_copies(Block& block) {
+  while (land_copies(*worker)) {
+  }
+  report_unfinished(block);
+}
+
+void checked_read(const void* p, std::size_t bytes, void* caller) {
+  if (checked_build && !tracing) check_slowly(p, bytes, Access::read, false, 1, caller);
+}
+
+void checked_write(void* p, std::size_t bytes, void* caller) {
+  if (checked_build && !tracing) check_slowly(p, bytes, Access::write, false, 1, caller);
+}
+
+}  // namespace simt

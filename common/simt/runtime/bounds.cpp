@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+//
+// Arrays of known size, in checked builds: the compiler (-fsanitize=bounds-strict) calls this before an index
+// that is out of range, with the array's type and the place. It is ours, no libubsan is linked. The types
+// are UBSan's.
+#include "internal.h"
+
+namespace simt {
+namespace {
+
+struct TypeDescriptor {
+  std::uint16_t kind;  // 0: an integer
+  std::uint16_t info;  // of an integer: bit 0 signed, the others log2 of its bits
+  char name[1];        // 'float [8]'
+};
+struct OutOfBounds {
+  const char* file;
+  std::uint32_t line, column;
+  const TypeDescriptor* array;
+  const TypeDescriptor* index;
+};
+
+std::int64_t value_of(std::uintptr_t index, const TypeDescriptor& type) {
+  if (type.kind != 0 || !(type.info & 1)) return static_cast<std::int64_t>(index);
+  const unsigned bits = 1u << (type.info >> 1);
+  if (bits >= 64) return static_cast<std::int64_t>(index);
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(index) << (64 - bits)) >> (64 - bits);
+}
+
+// A last member of one element, or none, is how older C spells an array of any size.
+bool may_be_flexible(const std::string& type) {
+  return type.find("[1]") != std::string::npos || type.find("[0]") != std::string::npos;
+}
+
+void out_of_bounds(const OutOfBounds& where, std::uintptr_t index) {
+  if (!current || may_be_flexible(where.array->name)) return;
+  const Site site = {where.file, static_cast<int>(where.line)};
+  const bool shared = indexes_shared(source_text(where.file, site.line));
+  fail_at(site, shared ? "simt-oob-shared" : "simt-oob-local",
+          "out of bounds on %s\nIndex %lld of an array of type %s.",
+          shared ? "shared memory" : "a local array", static_cast<long long>(value_of(index, *where.index)),
+          where.array->name);
+}
+
+}  // namespace
+}  // namespace simt
+
+extern "C" {
+void __ubsan_handle_out_of_bounds(simt::OutOfBounds* where, std::uintptr_t index) {
+  simt::out_of_bounds(*where, index);
+}
+void __ubsan_handle_out_of_bounds_abort(simt::OutOfBounds* where, std::uintptr_t index) {
+  simt::out_of_bounds(*where, index);
+}
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+//
+// Checked builds: host code that touches device memory, and kernels that touch the host's. A GPU has neither
+// on most machines, and a CPU always has both.
+//
+// What a kernel may touch besides device memory: its arguments, its stack, variables of the program, memory
+// that the program registered. Calls from simt's own headers pass, whatever they touch. Only the heap and
+// the stack of the thread that launched are known to be the host's, the rest of the address space passes.
+#include <pthread.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include "checked.h"
+
+namespace simt {
+namespace {
+
+bool is_users(void* caller) {
+  const std::vector<Line> lines = lines_of(caller);
+  return !lines.empty() && lines[0].user;
+}
+
+struct Range {
+  std::uintptr_t begin = 0, end = 0;
+  bool holds(const char* p) const {
+    const auto address = reinterpret_cast<std::uintptr_t>(p);
+    return address >= begin && address < end;
+  }
+};
+
+// "[heap]" or "[stack]" of /proc/self/maps.
+Range find_mapping(const char* p, std::string* name) {
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    Range range;
+    char dash;
+    std::istringstream text(line);
+    text >> std::hex >> range.begin >> dash >> range.end;
+    if (!range.holds(p)) continue;
+    const std::size_t bracket = line.find('[');
+    *name = bracket == std::string::npos ? "" : line.substr(bracket);
+    return range;
+  }
+  return {};
+}
+
+}  // namespace
+
+void check_host_memory(const char* p, std::size_t bytes, bool write, void* caller) {
+  const Launch& launch = *worker->launch;
+  const char* closure = static_cast<const char*>(launch.closure);
+  if (p >= closure && p < closure + launch.kernel->argument_bytes) return;
+  if (in_program(reinterpret_cast<std::uintptr_t>(p))) return;
+  // Never destroyed: kernels may still run when the program exits.
+  static thread_local auto* passes = new std::vector<Range>;
+  for (const Range& range : *passes)
+    if (range.holds(p)) return;
+  static thread_local auto* places =
+      new std::set<void*>;  // whose accesses to host memory are simt's own business
+  if (places->count(caller)) return;
+  std::string name;
+  const Range mapping = find_mapping(p, &name);
+  if (name != "[heap]" && name != "[stack]") {
+    passes->push_back(mapping);
+    return;
+  }
+  if (!is_users(caller) || is_registered(p)) {
+    places->insert(caller);
+    return;
+  }
+  abandon(failure_of_access(
+      caller, "simt-host-access",
+      format_text(
+          "a kernel touches host memory\nThe thread %s %zu bytes %s. Kernels reach cudaMalloc's memory, "
+          "cudaMallocManaged's and what is pinned.",
+          write ? "writes" : "reads", bytes,
+          name == "[heap]" ? "on the host's heap (malloc, new, std::vector)"
+                           : "on the stack of the host's thread (a local variable)")));
+}
+
+void check_host_code(const char* p, std::size_t bytes, bool write, void* caller) {
+  Allocation found;
+  if (!find_allocation(p, &found) || found.kind != MemoryKind::device) return;
+  if (!is_users(caller)) return;
+  Failure failure = failure_of_access(
+      caller, "simt-host-access",
+      format_text(
+          "host code touches device memory\nIt %s %zu bytes of a buffer of %zu bytes from cudaMalloc; "
+          "cudaMemcpy brings them to the host.",
+          write ? "writes" : "reads", bytes, found.bytes));
+  print_failure(failure, "");
+  std::fflush(nullptr);
+  _exit(1);  // a segmentation fault where there is a GPU
+}
+
+}  // namespace simt

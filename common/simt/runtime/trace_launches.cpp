@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: MIT
+//
+// Sums up requests by place, first for each worker, then for the launch. At the program's end they are
+// written.
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+
+#include "trace.h"
+
+namespace simt {
+namespace {
+
+// Which bytes of global memory were touched: a bit each, in pages.
+class Footprint {
+ public:
+  void add(const char* p, std::size_t bytes) {
+    auto at = reinterpret_cast<std::uintptr_t>(p);
+    for (const std::uintptr_t end = at + bytes; at < end;) {
+      const std::uintptr_t page = at / kPage;
+      if (page != last_page_) {
+        last_ = &pages_[page];
+        last_page_ = page;
+      }
+      const std::uintptr_t here = std::min(end - at, 64 - at % 64);
+      (*last_)[at % kPage / 64] |= ~std::uint64_t{0} >> (64 - here) << at % 64;
+      at += here;
+    }
+  }
+  void merge(const Footprint& other) {
+    for (const auto& [page, bits] : other.pages_) {
+      Bits& mine = pages_[page];
+      for (std::size_t i = 0; i < bits.size(); ++i) mine[i] |= bits[i];
+    }
+  }
+  std::uint64_t bytes() const {
+    std::uint64_t sum = 0;
+    for (const auto& page : pages_)
+      for (const std::uint64_t bits : page.second) sum += static_cast<unsigned>(__builtin_popcountll(bits));
+    return sum;
+  }
+  void clear() {
+    pages_.clear();
+    last_page_ = ~std::uintptr_t{0};
+  }
+
+ private:
+  static constexpr std::uintptr_t kPage = 4096;
+  using Bits = std::array<std::uint64_t, kPage / 64>;
+  std::unordered_map<std::uintptr_t, Bits> pages_;  // elements never move
+  std::uintptr_t last_page_ = ~std::uintptr_t{0};
+  Bits* last_ = nullptr;
+};
+
+struct PlaceHash {
+  std::size_t operator()(const Place& place) const {
+    return reinterpret_cast<std::uintptr_t>(place.address) * 8 + static_cast<std::size_t>(place.operation);
+  }
+};
+struct SamePlace {
+  bool operator()(const Place& a, const Place& b) const {
+    return a.address == b.address && a.operation == b.operation;
+  }
+};
+
+struct WorkerTotals {
+  std::unordered_map<Place, Counts, PlaceHash, SamePlace> places;
+  std::map<std::pair<const char*, int>, std::uint64_t> barriers;
+  std::uint64_t bulk_bytes = 0;
+  Footprint loaded, stored;
+};
+thread_local WorkerTotals own;
+
+struct LaunchFootprint {
+  Footprint loaded, stored;
+};
+
+std::mutex mutex;  // protects what follows
+std::map<std::uint64_t, TracedLaunch>* launches;
+std::map<std::uint64_t, LaunchFootprint>* footprints;  // of running launches
+std::string* path;
+const char* traced_by;
+
+void write_at_exit() {
+  finish_everything();  // what is still queued
+  std::lock_guard<std::mutex> lock(mutex);
+  write_trace(*path, traced_by, *launches);
+}
+
+void add_cost(Cost* to, const Cost& from) {
+  to->sectors += from.sectors;
+  to->least += from.least;
+  to->wavefronts += from.wavefronts;
+  to->conflicts += from.conflicts;
+  to->bytes += from.bytes;
+}
+
+void keep_sample(std::vector<Sample>* samples, const Sample& sample) {
+  samples->insert(std::upper_bound(samples->begin(), samples->end(), sample), sample);
+  if (samples->size() > kSamples) samples->pop_back();
+}
+
+// Where the addresses of a picture count from.
+const char* origin_of(const WarpRequest& request, const Block& block) {
+  const char* p = request.addresses[__builtin_ctz(request.lanes)];
+  Allocation found;
+  if (find_allocation(p, &found)) return found.base;
+  if (!is_shared(p)) return p;
+  return p >= block.dynamic ? block.dynamic : block.shared;
+}
+
+void sample_request(Counts* counts, const WarpRequest& request, const Block& block, unsigned warp) {
+  Sample sample{block.linear, warp, request.number, block.index, request.lanes, request.bytes, {}};
+  if (counts->samples.size() == kSamples && !(sample < counts->samples.back())) return;
+  const char* origin = origin_of(request, block);
+  for (std::uint32_t rest = request.lanes; rest; rest &= rest - 1) {
+    const int lane = __builtin_ctz(rest);
+    sample.addresses[lane] = request.addresses[lane] - origin;
+  }
+  keep_sample(&counts->samples, sample);
+}
+
+}  // namespace
+
+bool traced_unit(const char* compiler) {
+  const char* file = std::getenv("SIMT_TRACE");
+  if (!file || !*file || tracing) return true;
+  launches = new std::map<std::uint64_t, TracedLaunch>;
+  footprints = new std::map<std::uint64_t, LaunchFootprint>;
+  path = new std::string(file);
+  traced_by = compiler;
+  tracing = true;
+  std::atexit(write_at_exit);
+  return true;
+}
+
+void count_request(const WarpRequest& request, const Block& block, unsigned warp) {
+  Counts& counts = own.places[{request.place, request.operation}];
+  ++counts.requests;
+  if (request.operation == Operation::branch) {
+    counts.divergent += request.taken != 0 && request.taken != request.lanes;
+    return;
+  }
+  add_cost(&counts.cost, cost_of(request));
+  sample_request(&counts, request, block, warp);
+  if (request.operation != Operation::global_load && request.operation != Operation::global_store) return;
+  Footprint& footprint = request.operation == Operation::global_load ? own.loaded : own.stored;
+  const char* last = nullptr;
+  for (std::uint32_t rest = request.lanes; rest; rest &= rest - 1) {
+    const char* p = request.addresses[__builtin_ctz(rest)];
+    if (p != last) footprint.add(p, request.bytes);
+    last = p;
+  }
+}
+
+void trace_barrier(Site site) {
+  ++own.barriers[{site.file, site.line}];
+}
+
+void trace_bulk_copy(std::size_t bytes) {
+  own.bulk_bytes += bytes;
+}
+
+void trace_worker_ends(const Launch& launch) {
+  std::lock_guard<std::mutex> lock(mutex);
+  TracedLaunch& traced = (*launches)[launch.number];
+  traced.number = launch.number;
+  traced.kernel = launch.kernel->name;
+  traced.grid = launch.grid;
+  traced.block = launch.block;
+  for (const auto& [place, from] : own.places) {
+    Counts& to = traced.totals.places[place];
+    to.requests += from.requests;
+    to.divergent += from.divergent;
+    add_cost(&to.cost, from.cost);
+    for (const Sample& sample : from.samples) keep_sample(&to.samples, sample);
+  }
+  for (const auto& [site, count] : own.barriers)
+    traced.totals.barriers[{site.first ? site.first : "", site.second}] += count;
+  traced.totals.bulk_bytes += own.bulk_bytes;
+  LaunchFootprint& footprint = (*footprints)[launch.number];
+  footprint.loaded.merge(own.loaded);
+  footprint.stored.merge(own.stored);
+  own = WorkerTotals();
+}
+
+void trace_launch_ends(const Launch& launch) {
+  std::lock_guard<std::mutex> lock(mutex);
+  const auto traced = launches->find(launch.number);
+  const auto footprint = footprints->find(launch.number);
+  if (traced != launches->end() && footprint != footprints->end()) {
+    traced->second.totals.distinct_loaded = footprint->second.loaded.bytes();
+    traced->second.totals.distinct_stored = footprint->second.stored.bytes();
+  }
+  footprints->erase(launch.number);
+}
+
+}  // namespace simt

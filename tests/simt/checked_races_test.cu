@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: MIT
+//
+// Checked builds: races on shared and global memory, each with its whole report, and the reports of reads
+// that nothing has written.
+#include <string>
+
+#include "checked.h"
+
+namespace {
+
+using checked::device;
+using checked::report_of;
+
+const std::string kFile = "tests/simt/checked_races_test.cu:";
+const std::string kEnd = "\nThe result may have been right this time; the order is not guaranteed.\n";
+
+constexpr int kMissingBarrier = __LINE__ + 3;
+__global__ void missing_barrier(int* out) {
+  __shared__ int part[64];
+  part[threadIdx.x] = threadIdx.x;
+  out[threadIdx.x] = part[threadIdx.x ^ 32];
+}
+
+TEST(CheckedRaces, MissingBarrier) {
+  SKIP_UNLESS_CHECKED();
+  EXPECT_EQ(report_of([] { missing_barrier<<<1, 64>>>(device<int>(64)); }),
+            "error: race on shared memory [simt-race-shared]\n" + kFile +
+                std::to_string(kMissingBarrier + 1) +
+                "  out[threadIdx.x] = part[threadIdx.x ^ 32];    thread 0 reads part[32]\n" + kFile +
+                std::to_string(kMissingBarrier) +
+                "  part[threadIdx.x] = threadIdx.x;    thread 32 writes part[32]\n"
+                "kernel missing_barrier, block 0; no __syncthreads() on the path from line " +
+                std::to_string(kMissingBarrier + 1) + " to " + std::to_string(kMissingBarrier) + kEnd);
+  const std::string reversed =
+      report_of([] { missing_barrier<<<1, 64>>>(device<int>(64)); }, simt::Order::reversed);
+  EXPECT_NE(reversed.find("thread 63 reads part[31]\n"), std::string::npos) << reversed;
+}
+
+__global__ void ordered_only_by_shuffle(int* out) {
+  __shared__ int tile[4][8];
+  const int t = threadIdx.x;
+  tile[t / 8][t % 8] = t;
+  const int other = __shfl_xor_sync(~0u, t, 1);
+  out[t] = tile[other / 8][other % 8];
+}
+
+TEST(CheckedRaces, AShuffleOrdersNoMemory) {
+  SKIP_UNLESS_CHECKED();
+  const std::string text = report_of([] { ordered_only_by_shuffle<<<1, 32>>>(device<int>(32)); });
+  EXPECT_NE(text.find("    thread 30 writes tile[3][6]\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("    thread 31 reads tile[3][6]\n"), std::string::npos) << text;
+  const char* missing = "warp 0; no __syncwarp() or __syncthreads() on the path";
+  EXPECT_NE(text.find(std::string("kernel ordered_only_by_shuffle, block 0, ") + missing), std::string::npos)
+      << text;
+}
+
+__global__ void plain_and_atomic(int* out) {
+  __shared__ int count;
+  if (threadIdx.x == 0) count = 0;
+  __syncthreads();
+  atomicAdd(&count, 1);
+  if (threadIdx.x == 0) out[0] = count;
+}
+
+TEST(CheckedRaces, PlainReadOfAnAtomicCounter) {
+  SKIP_UNLESS_CHECKED();
+  const std::string text = report_of([] { plain_and_atomic<<<1, 64>>>(device<int>(1)); });
+  EXPECT_NE(text.find("    thread 0 reads count\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("\nthread 1 atomically writes count\n"), std::string::npos) << text;
+}
+
+constexpr int kNeighbour = __LINE__ + 4;
+__global__ void neighbours_in_place(int* data, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i + 1 >= n) return;
+  data[i] = data[i + 1] + 1;
+}
+
+TEST(CheckedRaces, BlocksThatReadWhatOthersWrite) {
+  SKIP_UNLESS_CHECKED();
+  for (const simt::Order order : checked::kOrders) {
+    const std::string text = report_of([] { neighbours_in_place<<<4, 1>>>(device<int>(4), 4); }, order);
+    EXPECT_EQ(
+        text.rfind("error: race on global memory [simt-race-global]\n" + kFile + std::to_string(kNeighbour) +
+                       "  data[i] = data[i + 1] + 1;    thread 0 of block ",
+                   0),
+        0u)
+        << text;
+    EXPECT_NE(text.find("kernel neighbours_in_place, different blocks; no __threadfence() and flag, or grid "
+                        "barrier, between the two" +
+                        kEnd),
+              std::string::npos)
+        << text;
+  }
+}
+
+// The last block sums what all have written; without the fence nothing says that it sees it.
+template <bool kFence>
+__global__ void sum_in_the_last_block(int* partial, unsigned* ticket, int* out) {
+  __shared__ bool last;
+  if (threadIdx.x == 0) {
+    partial[blockIdx.x] = blockIdx.x;
+    if (kFence) __threadfence();
+    last = atomicAdd(ticket, 1u) == gridDim.x - 1;
+  }
+  __syncthreads();
+  if (!last) return;
+  atomicAdd(out, partial[threadIdx.x]);
+}
+
+TEST(CheckedRaces, TicketWithoutAFence) {
+  SKIP_UNLESS_CHECKED();
+  const std::string text = report_of(
+      [] { sum_in_the_last_block<false><<<32, 32>>>(device<int>(32), device<unsigned>(1), device<int>(1)); });
+  EXPECT_NE(text.find("[simt-race-global]"), std::string::npos) << text;
+  EXPECT_NE(text.find("  partial[blockIdx.x] = blockIdx.x;    thread 0 of block"), std::string::npos) << text;
+  for (const simt::Order order : checked::kOrders) {
+    EXPECT_EQ(report_of(
+                  [] {
+                    sum_in_the_last_block<true>
+                        <<<32, 32>>>(device<int>(32), device<unsigned>(1), device<int>(1));
+                  },
+                  order),
+              "");
+  }
+}
+
+__global__ void store_block_index(int* out) {
+  if (threadIdx.x == 0) *out = blockIdx.x;
+}
+
+TEST(CheckedRaces, BlocksThatStoreDifferentValues) {
+  SKIP_UNLESS_CHECKED();
+  const std::string text = report_of([] { store_block_index<<<8, 32>>>(device<int>(1)); });
+  EXPECT_NE(text.find("writes byte 0 of a device buffer of 4 bytes\n"), std::string::npos) << text;
+}
+
+__global__ void read_what_is_new(const float* in, float* out) {
+  out[threadIdx.x] = in[threadIdx.x];
+}
+
+constexpr int kReadNew = __LINE__ - 3;
+TEST(CheckedRaces, UninitialisedGlobalMemory) {
+  SKIP_UNLESS_CHECKED();
+  EXPECT_EQ(report_of([] { read_what_is_new<<<1, 32>>>(device<float>(32, false), device<float>(32)); }),
+            "error: read of uninitialised global memory [simt-uninit-global]\n" + kFile +
+                std::to_string(kReadNew) +
+                "  kernel read_what_is_new, block (0,0,0), thread (0,0,0)\n"
+                "    out[threadIdx.x] = in[threadIdx.x];\n"
+                "The thread reads byte 0 of a device buffer of 128 bytes, which nothing has written since "
+                "cudaMalloc.\n");
+  // Half of it copied by the host: the other half is found.
+  const std::string text = report_of([] {
+    float* in = device<float>(32, false);
+    const float half[16] = {};
+    EXPECT_EQ(cudaMemcpy(in, half, sizeof half, cudaMemcpyHostToDevice), cudaSuccess);
+    read_what_is_new<<<1, 32>>>(in, device<float>(32));
+  });
+  EXPECT_NE(text.find("The thread reads byte 64 of a device buffer"), std::string::npos) << text;
+}
+
+constexpr int kReadShared = __LINE__ + 5;
+__global__ void sum_too_many_parts(float* out) {
+  __shared__ float part[8];
+  if (threadIdx.x < 6) part[threadIdx.x] = 1;
+  __syncthreads();
+  if (threadIdx.x < 8) out[threadIdx.x] = part[threadIdx.x];
+}
+
+TEST(CheckedRaces, UninitialisedSharedMemory) {
+  SKIP_UNLESS_CHECKED();
+  EXPECT_EQ(report_of([] { sum_too_many_parts<<<2, 32>>>(device<float>(8)); }),
+            "error: read of uninitialised shared memory [simt-uninit-shared]\n" + kFile +
+                std::to_string(kReadShared) +
+                "  kernel sum_too_many_parts, block (0,0,0), thread (6,0,0)\n"
+                "    if (threadIdx.x < 8) out[threadIdx.x] = part[threadIdx.x];\n"
+                "The thread reads part[6], which no thread of block 0 has written.\n");
+}
+
+}  // namespace

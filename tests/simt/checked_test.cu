@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: MIT
+//
+// Checked builds: arrays of known size, memory of the wrong side, and launches that nobody asked about.
+#include "checked.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+namespace {
+
+using checked::device;
+using checked::report_of;
+
+const std::string kFile = "tests/simt/checked_test.cu:";
+
+constexpr int kLocal = __LINE__ + 3;
+__global__ void local_array(int* out, int n) {
+  int window[8] = {};
+  for (int i = 0; i < n; ++i) window[i] += i;
+  out[threadIdx.x] = window[n % 8];
+}
+
+TEST(Checked, LocalArray) {
+  SKIP_UNLESS_CHECKED();
+  EXPECT_EQ(report_of([] { local_array<<<1, 32>>>(device<int>(32), 8); }), "");
+  EXPECT_EQ(report_of([] { local_array<<<1, 32>>>(device<int>(32), 9); }),
+            "error: out of bounds on a local array [simt-oob-local]\n" + kFile + std::to_string(kLocal) +
+                "  kernel local_array, block (0,0,0), thread (0,0,0)\n"
+                "    for (int i = 0; i < n; ++i) window[i] += i;\n"
+                "Index 8 of an array of type 'int [8]'.\n");
+}
+
+constexpr int kRows = __LINE__ + 3;
+__global__ void shared_rows(int* out, int n) {
+  __shared__ int tile[4][8];
+  tile[0][threadIdx.x % n] = 1;
+  __syncthreads();
+  out[threadIdx.x] = tile[0][threadIdx.x % n];
+}
+
+// Past the end of a row lies the next row: no address shows it.
+TEST(Checked, RowOfASharedArray) {
+  SKIP_UNLESS_CHECKED();
+  EXPECT_EQ(report_of([] { shared_rows<<<1, 16>>>(device<int>(16), 8); }), "");
+  EXPECT_EQ(report_of([] { shared_rows<<<1, 16>>>(device<int>(16), 9); }),
+            "error: out of bounds on shared memory [simt-oob-shared]\n" + kFile + std::to_string(kRows) +
+                "  kernel shared_rows, block (0,0,0), thread (8,0,0)\n"
+                "    tile[0][threadIdx.x % n] = 1;\n"
+                "Index 8 of an array of type 'int [8]'.\n");
+}
+
+constexpr int kCopy = __LINE__ + 2;
+__global__ void copy(const int* in, int* out) {
+  out[threadIdx.x] = in[threadIdx.x];
+}
+
+TEST(Checked, KernelThatReadsTheHostsHeap) {
+  SKIP_UNLESS_CHECKED();
+  EXPECT_EQ(report_of([] {
+              const std::vector<int> in(32);
+              copy<<<1, 32>>>(in.data(), device<int>(32));
+            }),
+            "error: a kernel touches host memory [simt-host-access]\n" + kFile + std::to_string(kCopy) +
+                "  kernel copy, block (0,0,0), thread (0,0,0)\n"
+                "    out[threadIdx.x] = in[threadIdx.x];\n"
+                "The thread reads 4 bytes on the host's heap (malloc, new, std::vector). Kernels reach "
+                "cudaMalloc's memory, cudaMallocManaged's and what is pinned.\n");
+}
+
+TEST(Checked, KernelThatWritesToTheHostsStack) {
+  SKIP_UNLESS_CHECKED();
+  const std::string text = report_of([] {
+    int out[32];
+    copy<<<1, 32>>>(device<int>(32), out);
+  });
+  EXPECT_NE(text.find("The thread writes 4 bytes on the stack of the host's thread (a local variable)."),
+            std::string::npos)
+      << text;
+}
+
+TEST(Checked, RegisteredMemoryIsTheDevicesToo) {
+  SKIP_UNLESS_CHECKED();
+  EXPECT_EQ(report_of([] {
+              std::vector<int> in(32);
+              ASSERT_EQ(cudaHostRegister(in.data(), 128, cudaHostRegisterDefault), cudaSuccess);
+              copy<<<1, 32>>>(in.data(), device<int>(32));
+              ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+              ASSERT_EQ(cudaHostUnregister(in.data()), cudaSuccess);
+            }),
+            "");
+}
+
+// Runs a disabled test of this program in a process of its own.
+std::string run_apart(const std::string& test, int* status) {
+  const std::string command = "'" + testing::internal::GetArgvs()[0] +
+                              "' --gtest_also_run_disabled_tests --gtest_filter=CheckedApart.DISABLED_" +
+                              test + " 2>&1";
+  FILE* output = popen(command.c_str(), "r");
+  std::string text;
+  char part[256];
+  while (std::fgets(part, sizeof part, output)) text += part;
+  *status = pclose(output);
+  return text;
+}
+
+constexpr int kHostRead = __LINE__ + 3;
+TEST(CheckedApart, DISABLED_HostRead) {
+  const int* in = device<int>(4);
+  std::printf("%d\n", in[3]);
+}
+
+TEST(Checked, HostThatReadsDeviceMemory) {
+  SKIP_UNLESS_CHECKED();
+  int status;
+  const std::string text = run_apart("HostRead", &status);
+  EXPECT_NE(
+      text.find("error: host code touches device memory [simt-host-access]\n" + kFile +
+                std::to_string(kHostRead) +
+                "\n    std::printf(\"%d\\n\", in[3]);\n"
+                "It reads 4 bytes of a buffer of 16 bytes from cudaMalloc; cudaMemcpy brings them to the "
+                "host.\n"),
+      std::string::npos)
+      << text;
+  EXPECT_NE(status, 0);
+}
+
+constexpr int kUnasked = __LINE__ + 2;
+TEST(CheckedApart, DISABLED_Unasked) {
+  copy<<<1, 2048>>>(nullptr, nullptr);
+}
+TEST(CheckedApart, DISABLED_Asked) {
+  copy<<<1, 2048>>>(nullptr, nullptr);
+  EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidConfiguration);
+}
+
+TEST(Checked, LaunchesThatFailUnheard) {
+  int status;
+  const std::string text = run_apart("Unasked", &status);
+  EXPECT_NE(text.find("error: a launch failed, and the program never asked for its error [simt-launch]\n" +
+                      kFile + std::to_string(kUnasked) +
+                      "\n    copy<<<1, 2048>>>(nullptr, nullptr);\n"
+                      "Kernel copy, grid (1,1,1), block (2048,1,1): invalid configuration argument.\n"
+                      "cudaGetLastError() after the launch would have told.\n"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(status, 0);
+  EXPECT_EQ(run_apart("Asked", &status).find("error:"), std::string::npos);
+  EXPECT_EQ(status, 0);
+}
+
+}  // namespace
