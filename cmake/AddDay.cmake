@@ -5,6 +5,8 @@
 #   day05_NAME       each stand-alone program programs/NAME.cu
 #   day05_test       tests/day05_test.cpp with the wrong kernels of tests/day05_wrong.cu
 #   day05_bench      bench/day05_bench.cpp
+#
+# A day with a folder samples/ works on pictures: it is linked with common/image where libpng and libjpeg are found.
 
 # days_sources(target file...): adds files to a target of the course; a .cu goes to nvcc or through simtcc
 function(days_sources target)
@@ -34,6 +36,13 @@ file(GLOB harness CONFIGURE_DEPENDS "${DAYS_ROOT}/common/*.cu" "${DAYS_ROOT}/com
 add_library(days_harness OBJECT)
 days_sources(days_harness ${harness})
 
+# The main() of every benchmark.
+if(DAYS_BENCHMARKS)
+  add_library(days_benchmarking OBJECT "${DAYS_ROOT}/bench/benchmarking.cpp")
+  days_sources(days_benchmarking)
+  target_link_libraries(days_benchmarking PUBLIC benchmark::benchmark)
+endif()
+
 function(add_day)
   cmake_path(GET CMAKE_CURRENT_SOURCE_DIR FILENAME name)            # day05_matmul
   string(REGEX MATCH "^day[0-9]+" day "${name}")                    # day05
@@ -44,6 +53,9 @@ function(add_day)
   add_library(${day}_objects OBJECT)
   days_sources(${day}_objects ${sources})
   set(parts ${day}_objects days_harness)
+  if(TARGET days_pictures AND IS_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}/samples")
+    list(APPEND parts days_pictures)
+  endif()
   if(DAYS_BACKEND STREQUAL "cuda")
     file(GLOB baselines CONFIGURE_DEPENDS "baselines/*.cu")
     foreach(baseline IN LISTS baselines)
@@ -78,6 +90,16 @@ function(add_day)
       set_tests_properties(${day}_test PROPERTIES ENVIRONMENT "SIMT_ORDER=shuffle:1")
     endif()
     target_link_libraries(${day}_test PRIVATE ${parts})
+    # Each sample goes through the day's program, which checks and writes the result. TARGET:CASE, for `days test`.
+    if(days_pictures IN_LIST parts)
+      file(GLOB samples CONFIGURE_DEPENDS "samples/*.png" "samples/*.jpg")
+      foreach(sample IN LISTS samples)
+        cmake_path(GET sample FILENAME file)
+        add_test(NAME ${name}:${file}
+          COMMAND ${name} --image "${sample}" --out "${CMAKE_CURRENT_BINARY_DIR}/${file}.png")
+        set_tests_properties(${name}:${file} PROPERTIES LABELS "${day};program")
+      endforeach()
+    endif()
     if(Python3_FOUND AND NOT APPLE)
       # Two definitions of one launcher template would be merged without a word.
       add_test(NAME ${day}_duplicate_symbols COMMAND "${Python3_EXECUTABLE}" -B "${DAYS_ROOT}/tests/duplicate_symbols.py"
@@ -88,7 +110,12 @@ function(add_day)
   if(DAYS_BENCHMARKS)
     file(GLOB benchmarks CONFIGURE_DEPENDS "${DAYS_ROOT}/bench/${day}_*.cpp")
     days_executable(${day}_bench ${benchmarks})
-    target_link_libraries(${day}_bench PRIVATE ${parts} benchmark::benchmark)
+    target_link_libraries(${day}_bench PRIVATE ${parts} days_benchmarking)
+    # On a CPU nothing is timed, but every rung is checked on the shapes of a sweep. A test of the benchmark, not of the day.
+    if(DAYS_TESTS AND DAYS_BACKEND STREQUAL "simt" AND NOT DAYS_CHECKED)
+      add_test(NAME ${day}_bench COMMAND ${day}_bench --quiet --sweep --json "${CMAKE_CURRENT_BINARY_DIR}/bench.json")
+      set_tests_properties(${day}_bench PROPERTIES LABELS "bench" TIMEOUT 900)
+    endif()
   endif()
 endfunction()
 

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <limits>
 #include <string>
 #include <utility>
@@ -39,6 +40,7 @@ struct Report {
 
   size_t compared = 0;
   size_t wrong = 0;
+  size_t unwritten = 0;            // elements that still hold the poison, and no result does
   double worst = 0;                // the largest |got - want|; NaN once a NaN or infinity is not matched
   size_t worst_at = 0;             // its index
   std::vector<Mismatch> first;     // the first five that are wrong
@@ -89,6 +91,7 @@ struct Report {
     }
     compared += other.compared;
     wrong += other.wrong;
+    unwritten += other.unwritten;
     for (const Mismatch& m : other.first) {
       if (first.size() < kShown) first.push_back(m);
     }
@@ -113,6 +116,13 @@ inline double error_of(double got, double want) {
   return std::abs(got - want);
 }
 
+template <class T>
+bool is_poison(const T& value) {
+  unsigned char bytes[sizeof(T)];
+  std::memcpy(bytes, &value, sizeof(T));
+  return std::all_of(bytes, bytes + sizeof(T), [](unsigned char b) { return b == TypeInfo<T>::kPoison; });
+}
+
 // Compares n elements of T. 64-bit integers are compared as such; only the error's size is then rounded to a
 // double.
 template <class T>
@@ -124,6 +134,7 @@ Report compare(const T* got, const T* want, size_t n, Bound bound) {
     for (size_t i = begin; i < end; ++i) {
       const double g = to_double(got[i]), w = to_double(want[i]);
       double error = error_of(g, w);
+      if (is_poison(got[i])) ++report.unwritten;
       if constexpr (std::is_integral_v<T>) {
         if (error == 0 && got[i] != want[i]) error = 1;
       }
@@ -208,6 +219,48 @@ struct DotProduct {
 template <class Length>
 DotProduct<Length> dot_product(Length length) {
   return {length};
+}
+
+// For e^d over a sum of `length` such exponentials. The difference d is rounded to fp32, and some kernels
+// round it again when they multiply it by log2 e: e^d is off by up to 2 |d| half epsilons. `depth` is the
+// largest |d| that leaves anything; it is some 10 for N(0, 1), and beyond 104 nothing is left in fp32. The
+// sum has positive terms only: its error is as for dot_product.
+template <class Length, class Depth>
+struct Exponentials {
+  Length length;
+  Depth depth;
+
+  template <class T, class Problem, class Inputs>
+  Bound operator()(Type<T>, const Problem& p, Inputs&) const {
+    using Fp32 = TypeInfo<float>;
+    constexpr bool kRounded = TypeInfo<T>::kEpsilon > Fp32::kEpsilon;
+    const double n = std::max(1.0, static_cast<double>(length(p)));
+    return {2 * Fp32::kDenormMin + (kRounded ? TypeInfo<T>::kDenormMin : 0),
+            Fp32::kEpsilon * (4 + 2 * depth(p) + 2 * std::sqrt(n)) + (kRounded ? TypeInfo<T>::kEpsilon : 0)};
+  }
+};
+template <class Length, class Depth>
+Exponentials<Length, Depth> exponentials(Length length, Depth depth) {
+  return {length, depth};
+}
+
+// For differences of what was computed in fp32: their error is four epsilons of `size`, which is that of the
+// numbers that were subtracted, and a small difference may be all error.
+template <class Size>
+struct Differences {
+  Size size;
+
+  template <class T, class Problem, class Inputs>
+  Bound operator()(Type<T>, const Problem& p, Inputs&) const {
+    using Fp32 = TypeInfo<float>;
+    constexpr bool kRounded = TypeInfo<T>::kEpsilon > Fp32::kEpsilon;
+    return {4 * Fp32::kEpsilon * size(p) + 4 * Fp32::kDenormMin + (kRounded ? TypeInfo<T>::kDenormMin : 0),
+            4 * Fp32::kEpsilon + (kRounded ? TypeInfo<T>::kEpsilon : 0)};
+  }
+};
+template <class Size>
+Differences<Size> differences(Size size) {
+  return {size};
 }
 
 // At most `factor` times the error that a plain version in the same precision makes on the same inputs: the

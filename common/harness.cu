@@ -9,3 +9,10 @@
 #include "common/harness/limits.cuh"
 #include "common/harness/results.h"
 #include "common/harness/run_day.h"
+
+#ifdef __SIMT__
+namespace {
+// A day's kernels come to their barriers with the whole block, as all that is taught of them says.
+[[maybe_unused]] const bool whole_barriers = (simt::require_whole_barriers(), true);
+}  // namespace
+#endif

@@ -181,12 +181,14 @@ const ElementType& element_type();
 
 class Inputs {
  public:
-  enum class Where { kNowhere, kDevice, kHost };
+  enum class Where { kNowhere, kDevice, kHost, kGiven };
   enum class Role { kInput, kInOut, kOutput };
 
   // kNowhere only counts bytes. A host Inputs that is given its device twin downloads large inputs from it,
   // before any kernel ran, instead of computing them again (that both are equal is tested).
   explicit Inputs(Where where, const Inputs* twin = nullptr) : where_(where), twin_(twin) {}
+  // The caller's own device memory: the pointers of the buffers in the order of the calls, as they are.
+  explicit Inputs(std::vector<void*> given) : where_(Where::kGiven), given_(std::move(given)) {}
   Inputs(const Inputs&) = delete;
   Inputs& operator=(const Inputs&) = delete;
 
@@ -298,6 +300,7 @@ class Inputs {
   const Inputs* twin_;
   uint64_t seed_ = 0;
   double bytes_ = 0;
+  std::vector<void*> given_;
   std::vector<Buffer> buffers_;
 };
 

@@ -34,7 +34,11 @@ class Instance {
   const Shape& shape() const { return shape_; }
   Traffic traffic() const;  // zero where the ladder does not say
   double flops() const;
+  Rate rate() const { return ladder_.rate_of(type_); }
   bool large() const { return typed().check_large && flops() > kLargeFlops; }
+
+  // The device's buffers.
+  const Inputs& device_inputs() const { return device_; }
 
   // Whether the row's launcher takes this shape.
   bool supports(const Row& row) const;
@@ -47,7 +51,8 @@ class Instance {
   void launch(const Row& row, cudaStream_t stream) const;
   // Waits, then compares the outputs with the reference's (or with check_large), and looks at guards and
   // inputs.
-  Report verify();
+  // `allowance` is added to the tolerance.
+  Report verify(double allowance = 0);
   // After a refused launch: that no buffer was changed.
   Report verify_untouched();
 
@@ -61,6 +66,8 @@ class Instance {
   // The launcher must throw std::invalid_argument where the workspace is one byte short. Empty report where
   // none is needed.
   Report refuse_short_workspace(const Row& row, cudaStream_t stream);
+  // The problem on host pointers, with the outputs of the latest run() or verify().
+  const void* host_problem() const { return host_problem_.get(); }
   // The parallel CPU version against the reference.
   Report run_parallel();
 
@@ -78,7 +85,7 @@ class Instance {
   void make_host();
   void reset_host();
   void run_reference();
-  Report compare_outputs();
+  Report compare_outputs(double allowance = 0);
   Report inspect(bool expect_poison);
   Report refusal(const Row& row, size_t short_by, const std::string& what, cudaStream_t stream);
 

@@ -46,7 +46,9 @@ class Json {
   void value(double v) {
     separate();
     char number[32];
-    std::snprintf(number, sizeof number, "%.9g", v);
+    // Whole numbers to the last digit: bytes and operations are counts.
+    const bool whole = std::abs(v) < 1e15 && v == std::floor(v);
+    std::snprintf(number, sizeof number, whole ? "%.0f" : "%.9g", v);
     text_ += std::isfinite(v) ? number : "null";
   }
   template <class I>

@@ -31,6 +31,7 @@
 #include <initializer_list>
 #include <map>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <tuple>
@@ -43,6 +44,7 @@
 #include "common/check.h"
 #include "common/compare.h"
 #include "common/device.h"
+#include "common/image.h"
 #include "common/inputs.h"
 #include "common/types.h"
 #include "common/util.h"
@@ -80,8 +82,8 @@ Traffic writes(const T*, double count) {
 }
 
 // The instruction that sets the pace of a compute-bound problem; limits.h measures what this device does of
-// it.
-enum class Rate { kNone, ffma };
+// it. mma: mma.sync with sums in float. by_type: that of fp16 and bf16, and FFMA for all others.
+enum class Rate { kNone, ffma, mma_fp16, mma_bf16, by_type };
 
 namespace detail {
 
@@ -133,16 +135,36 @@ concept HasWorkspace = requires(P& p) {
 
 }  // namespace detail
 
-// One line of the table: a variant or a library baseline. The vectors have one entry an element type of the
-// ladder.
+// What a learner's kernel has to reach beyond right results. Counted on the CPU backend, but for speed.
+struct Gates {
+  double reads_per_input =
+      0;  // bytes that it loads from global memory for each byte of input, at most; 0: no gate
+  double wasted_sectors = 1;  // share of the bytes moved in 32-byte sectors that no thread asked for, at most
+  double conflicts = -1;      // bank conflicts a request of shared memory, at most; negative: no gate
+  double bytes_per_request = 0;  // that a warp asks of global memory with one instruction, at least
+  double speed = 0;              // share of the device's limit, at least; on a GPU alone
+};
+
+// The learner's part of a ladder: exercise.cu, until they put a file of their own in its place.
+struct Exercise {
+  std::string goal;      // "softmax in at most two reads of each input"
+  std::string starts;    // the rung to start from, which fails a gate
+  std::string solution;  // the rung that passes all
+  Gates gates;
+};
+
+// One line of the table: a variant, a library baseline or the learner's kernel. The vectors have one entry an
+// element type of the ladder.
 struct Row {
   std::string name;
   bool baseline = false;
+  bool exercise = false;                                      // takes part only where it is asked for
   std::string needs_text;                                     // "cols % 8 == 0"
   std::vector<Requirement> runs_on;                           // none or one
   std::vector<detail::Launch> launch;                         // empty: this variant has no such type
   std::vector<std::function<bool(const void*)>> needs;        // empty: every shape
   std::vector<std::function<size_t(const void*)>> workspace;  // empty: none
+  std::vector<double> allowance;  // added to the tolerance, by .within; empty: nothing
 };
 
 // A problem with pointers of one side, device or host.
@@ -162,6 +184,8 @@ struct Typed {
   std::function<double(const void*)> flops;
   std::function<Bound(const void*, Inputs&)> tolerance;
   std::function<Report(const void*)> check_large;
+  std::function<void(void*, const Shape&, const std::shared_ptr<const Image>&, Inputs&)> picture_in;
+  std::function<Image(const void*)> picture_out;
 };
 
 // A ladder with its types erased: all that run, tests and benchmarks see.
@@ -179,9 +203,18 @@ struct LadderInfo {
   std::vector<Row> rows;
   std::vector<Typed> types;
   std::vector<InputMaker> makers;  // the first is .inputs
-  std::vector<Shape> test_shapes, gpu_shapes, bench_shapes, show_shapes;
+  std::vector<Shape> test_shapes, gpu_shapes, bench_shapes, sweep_shapes, show_shapes;
   Rate rate = Rate::kNone;
   std::string lesson_text;
+  std::optional<Exercise> exercise_info;
+  std::function<Shape(const Image&)> picture_size;  // empty: --image is not for this ladder
+
+  Rate rate_of(size_t type) const {
+    if (rate != Rate::by_type) return rate;
+    return types[type].name == TypeInfo<half>::kName   ? Rate::mma_fp16
+           : types[type].name == TypeInfo<bf16>::kName ? Rate::mma_bf16
+                                                       : Rate::ffma;
+  }
 
   // The launcher of a row, or null where the variant lacks the type or the library was not built in.
   const detail::Launch* launcher(const Row& row, size_t type) const {
@@ -192,7 +225,11 @@ struct LadderInfo {
 
   // Why a row cannot run here at all, whatever the shape; "" where it can.
   std::string absent(const Row& row, size_t type, const Device& device) const {
-    if (launcher(row, type) == nullptr) return row.baseline ? "not built" : "no " + types[type].name;
+    if (launcher(row, type) == nullptr) {
+      bool other = !row.baseline;  // a library that takes another type is here
+      for (size_t i = 0; i < types.size(); ++i) other = other || launcher(row, i) != nullptr;
+      return other ? "no " + types[type].name : "not built";
+    }
     for (const Requirement& requirement : row.runs_on) {
       if (!requirement.met(device))
         return std::string("needs ") + requirement.text + ", this is " + device.sm();
@@ -230,6 +267,8 @@ class Ladder : public LadderInfo {
                            {},
                            {},
                            {},
+                           {},
+                           {},
                            {}}),
      ...);
     return Ladder<Problem, Us...>(info);
@@ -254,6 +293,15 @@ class Ladder : public LadderInfo {
     return with([&](LadderInfo& l) { l.rows.push_back(new_row(name, true)); });
   }
 
+  // The learner's kernel, a row named "exercise". `starts` and `solution` name variants.
+  template <class F>
+  Ladder exercise(F launcher, const char* goal, const char* starts, const char* solution, Gates gates) const {
+    Ladder ladder = variant("exercise", launcher);
+    ladder.rows.back().exercise = true;
+    ladder.exercise_info = Exercise{goal, starts, solution, gates};
+    return ladder;
+  }
+
   // The shapes that the variant supports: its launcher must refuse all others with std::invalid_argument.
   template <class F>
   Ladder needs(const char* text, F condition) const {
@@ -264,6 +312,15 @@ class Ladder : public LadderInfo {
       ((row.needs[type++] =
             [condition](const void* p) { return static_cast<bool>(condition(*as<Problem<Ts>>(p))); }),
        ...);
+    });
+  }
+
+  // A library's whole numbers may be this far from the reference's: it rounds by another rule, which the
+  // day's note tells.
+  Ladder within(double allowance) const {
+    return with([&](LadderInfo& l) {
+      require(last(l).baseline, l.name, ": .within is for a library; a kernel of ours has no excuse");
+      last(l).allowance = {(std::is_integral_v<Ts> ? allowance : 0)...};
     });
   }
 
@@ -321,6 +378,10 @@ class Ladder : public LadderInfo {
   }
   Ladder bench(std::initializer_list<Shape> shapes) const {
     return with([&](LadderInfo& l) { l.bench_shapes = checked(shapes); });
+  }
+  // Sizes from small to big, odd ones among them, for `./days bench --sweep`.
+  Ladder sweep(std::initializer_list<Shape> shapes) const {
+    return with([&](LadderInfo& l) { l.sweep_shapes = checked(shapes); });
   }
   Ladder show(std::initializer_list<Shape> shapes) const {
     return with([&](LadderInfo& l) { l.show_shapes = checked(shapes); });
@@ -381,6 +442,23 @@ class Ladder : public LadderInfo {
     return with([&](LadderInfo& l) {
       size_t type = 0;
       ((l.types[type++].check_large = [f](const void* p) { return f(*as<Problem<Ts>>(p)); }), ...);
+    });
+  }
+
+  // --image and --out: a picture as the problem, and the result as a picture.
+  //   size(const Image&) -> Shape             the first numbers of the shape; --size gives the others
+  //   in(Problem<T>&, const Shape&, const std::shared_ptr<const Image>&, Inputs&)      as .inputs
+  //   out(const Problem<T>&) -> Image         of host pointers, after a run
+  template <class Size, class In, class Out>
+  Ladder picture(Size size, In in, Out out) const {
+    return with([&](LadderInfo& l) {
+      l.picture_size = size;
+      size_t type = 0;
+      ((
+           l.types[type].picture_in = [in](void* p, const Shape& s, const std::shared_ptr<const Image>& image,
+                                           Inputs& to) { in(*static_cast<Problem<Ts>*>(p), s, image, to); },
+           l.types[type++].picture_out = [out](const void* p) { return out(*as<Problem<Ts>>(p)); }),
+       ...);
     });
   }
 

@@ -13,26 +13,27 @@
 namespace days {
 
 // Bytes read to bytes written.
-enum class Mix { kRead, kWrite, kCopy, kTwoToOne };
-inline constexpr Mix kMixes[] = {Mix::kRead, Mix::kWrite, Mix::kCopy, Mix::kTwoToOne};
+enum class Mix { kRead, kWrite, kCopy, kTwoToOne, kThreeToOne };
+inline constexpr Mix kMixes[] = {Mix::kRead, Mix::kWrite, Mix::kCopy, Mix::kTwoToOne, Mix::kThreeToOne};
 
-// "read-only", "write-only", "copy", "2:1 mix" (two bytes read for each one written)
+// "read-only", "write-only", "copy", "2:1 mix" (two bytes read for each one written), "3:1 mix"
 const char* mix_name(Mix mix);
 // The mix that a problem's traffic is nearest to.
 Mix mix_of(const Traffic& traffic);
-// "FFMA", ...
+// "FFMA", "mma fp16", ...
 const char* rate_name(Rate rate);
 
 struct Ceiling {
-  double burst = 0;  // bytes or operations a second: the best of single launches, after a rest
-  double sustained =
-      0;  // the same while the device has been busy for a second and its clocks have settled; 0: not measured
+  double burst = 0;      // bytes or operations a second: the best of single launches, after a rest
+  double sustained = 0;  // the same after the device has been busy for a while, when its clocks have settled
+                         // under the power and the heat; 0: not measured
 };
 
-// Measures on the current device, in some tens of milliseconds, or a second more with `sustained`. nullopt on
-// the CPU backend. Uses up to 4 GiB, at most a quarter of what is free.
-std::optional<Ceiling> bandwidth_limit(Mix mix, bool sustained = false);
-// A fused multiply-add counts as two operations.
-std::optional<Ceiling> rate_limit(Rate rate, bool sustained = false);
+// Measures on the current device, in some tens of milliseconds. With `busy` seconds also the sustained
+// ceiling, after that long at work (twice that long for a bandwidth). nullopt on the CPU backend. Uses up to
+// 4 GiB, at most a quarter of what is free.
+std::optional<Ceiling> bandwidth_limit(Mix mix, double busy = 0);
+// A fused multiply-add counts as two operations. nullopt also where the device lacks the instruction.
+std::optional<Ceiling> rate_limit(Rate rate, double busy = 0);
 
 }  // namespace days

@@ -31,11 +31,13 @@ struct Min {
 
 inline constexpr unsigned kFullWarp = 0xffffffffu;
 
-// The reduction over the 32 lanes, in every lane. All lanes must call it. Five exchanges, lane i with lane i
-// ^ 16, ^ 8, ...: all lanes combine the same pairs, so with a commutative operation all get the same bits.
-template <class T, class Op>
+// The reduction over the 32 lanes, in every lane; with kLanes, over each group of so many neighbours, a power
+// of two. All lanes must call it. Five exchanges, lane i with lane i ^ 16, ^ 8, ...: all lanes combine the
+// same pairs, so with a commutative operation all get the same bits.
+template <int kLanes = kWarpSize, class T, class Op>
 __device__ inline T warp_reduce(T value, Op op) {
-  for (int distance = kWarpSize / 2; distance > 0; distance /= 2) {
+  static_assert(kLanes > 0 && kLanes <= kWarpSize && (kLanes & (kLanes - 1)) == 0);
+  for (int distance = kLanes / 2; distance > 0; distance /= 2) {
     value = op(value, __shfl_xor_sync(kFullWarp, value, distance));
   }
   return value;

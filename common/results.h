@@ -39,6 +39,9 @@ struct TableResult {
   double flops = 0;
   std::string limit_name;  // "" where there is no limit
   double limit = 0;        // bytes or operations a second
+  double sustained = 0;    // the same when busy for long; 0: not measured
+  bool sampled = false;    // checked by the ladder's check_large, not in full against the reference
+  bool sweep = false;      // one of a size sweep
   std::vector<RowResult> rows;
   std::vector<CpuResult> cpu;
   Instance::Copies copies;
@@ -49,18 +52,9 @@ struct TableResult {
   double rate(double seconds) const { return seconds > 0 ? work() / seconds / (flops > 0 ? 1e12 : 1e9) : 0; }
 };
 
-// The whole file: machine, versions, date, and the tables. Schema 1:
-//   schema, day, backend ("cuda" or "simt"), device {name, sm, multiprocessors, memory_bytes, l2_bytes,
-//   max_clock_mhz, max_memory_clock_mhz}, driver and cuda (versions), commit (of $DAYS_COMMIT), date (UTC),
-//   tables [{ladder, type, shape {extent: n}, read_bytes, written_bytes, flops, limit {name, per_second},
-//            copies {to_device_seconds, to_host_seconds, memory},
-//            rows [{name, kind ("variant", "library" or "cpu"), result ("ok", "fail", "skip" or "missing"),
-//            reason, report,
-//                   worst_error, seconds (the median), noise (relative), runs, bytes_per_second,
-//                   flops_per_second, of_limit, threads, barriers, warp_collectives, atomics (the last four:
-//                   CPU backend)}]}]
-// What does not apply is absent. A row of kind "cpu" has its own shape [n, ...] and seconds, measured on the
-// host.
-std::string results_json(const std::vector<TableResult>& tables);
+// The whole file, schema 1: docs/results.md describes it. `command` is what measured: "run" or "bench".
+std::string results_json(const std::vector<TableResult>& tables, const std::string& command);
+// Writes it to a file; false where that fails.
+bool write_text(const std::string& path, const std::string& text);
 
 }  // namespace days

@@ -118,6 +118,27 @@ inline void add_test(const std::string& suite, const std::string& name, const ch
                           [body]() -> ::testing::Test* { return new FunctionTest(body); });
 }
 
+// Runs a row on an instance. A checked build for the CPU runs small shapes three times, with the threads of a
+// block and the blocks of a grid in different orders: what is right by luck in one is wrong in another.
+inline Report run_in_orders(const LadderInfo& ladder, const Row& row, size_t type, const Shape& shape,
+                            size_t maker, cudaStream_t stream) {
+  Instance& instance = instances().get(ladder, type, shape, maker);
+#ifdef __SIMT__
+  constexpr double kSmall = 1 << 18;  // bytes
+  if (simt::checked_build && Instance::device_bytes(ladder, type, shape, maker) <= kSmall) {
+    Report all;
+    for (const simt::Order order : {simt::Order::normal, simt::Order::reversed, simt::Order::shuffle}) {
+      simt::set_order(order);
+      all.merge(instance.run(row, stream));
+      if (!all.ok()) break;
+    }
+    simt::reset_order();
+    return all;
+  }
+#endif
+  return instance.run(row, stream);
+}
+
 inline void test_shape(const LadderInfo& ladder, const Row& row, size_t type, const Shape& shape) {
   ASSERT_FALSE(device_lost()) << "an earlier kernel's fault left the device unusable";
   const std::string absent = ladder.absent(row, type, current_device());
@@ -131,7 +152,7 @@ inline void test_shape(const LadderInfo& ladder, const Row& row, size_t type, co
     Report report;
     if (instance.supports(row)) {
       ++tally().kernels;
-      report = instance.run(row, stream);
+      report = run_in_orders(ladder, row, type, shape, maker, stream);
       report.merge(instance.refuse_short_workspace(row, stream));
     } else {
       report = instance.refuse(row, stream);
@@ -153,6 +174,20 @@ inline void test_parallel(const LadderInfo& ladder, size_t type, const Shape& sh
   }
 }
 
+// exercise.cu as it is shipped compiles, launches, and writes nothing.
+inline void test_skeleton(const LadderInfo& ladder, const Row& row) {
+  ASSERT_FALSE(device_lost()) << "an earlier kernel's fault left the device unusable";
+  Stream stream;
+  for (const Shape& shape : ladder.test_shapes) {
+    Instance& instance = instances().get(ladder, 0, shape, 0);
+    if (!instance.supports(row)) continue;
+    ++tally().kernels;
+    const Report report = instance.run(row, stream);
+    EXPECT_TRUE(report.notes.empty()) << shape.text() << ": " << report.text();
+    EXPECT_EQ(report.unwritten, report.compared) << shape.text() << ": the skeleton writes something";
+  }
+}
+
 inline bool register_ladder(const std::string& suite, const LadderInfo& ladder, const char* file, int line) {
   ++tally().ladders;
   std::vector<Shape> shapes = ladder.test_shapes;
@@ -160,6 +195,10 @@ inline bool register_ladder(const std::string& suite, const LadderInfo& ladder, 
   shapes.insert(shapes.end(), ladder.gpu_shapes.begin(), ladder.gpu_shapes.end());
 #endif
   for (const Row& row : ladder.rows) {
+    if (row.exercise) {
+      add_test(suite, "skeleton_is_unsolved", file, line, [&ladder, &row] { test_skeleton(ladder, row); });
+      continue;
+    }
     for (size_t type = 0; type < ladder.types.size(); ++type) {
       const std::string stem = words(row.name) + "/" + ladder.types[type].name;
       if (row.baseline) {  // one test: whether the library is here is the same for all shapes

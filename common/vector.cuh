@@ -35,7 +35,7 @@ template <class T>
 __device__ inline uint4 to_word(const Vec<T>& vec) {
   static_assert(sizeof(Vec<T>) == 16);
   uint4 word;
-  memcpy(&word, &vec, 16);
+  memcpy(static_cast<void*>(&word), &vec, 16);  // the CPU backend counts whole uint4s: no plain struct
   return word;
 }
 }  // namespace detail

@@ -109,6 +109,11 @@ void* Inputs::make(const detail::ElementType& type, size_t n, Role role, detail:
     }
   }
   buffers_.push_back(std::move(buffer));
+  if (where_ == Where::kGiven) {
+    require(buffers_.size() <= given_.size(), "this problem takes more than the", given_.size(),
+            " buffers given");
+    return given_[buffers_.size() - 1];
+  }
   return where_ == Where::kNowhere ? nullptr : buffers_.back().data();
 }
 

@@ -148,11 +148,12 @@ void Instance::launch(const Row& row, cudaStream_t stream) const {
 }
 
 // The host's outputs against the reference's.
-Report Instance::compare_outputs() {
+Report Instance::compare_outputs(double allowance) {
   Report report;
+  const Bound bound{bound_.absolute + allowance, bound_.relative};
   for (const Inputs::Buffer& buffer : host_->buffers()) {
     if (!buffer.written()) continue;
-    Report one = buffer.type->compare(buffer.host.get(), buffer.expected.get(), buffer.n, bound_);
+    Report one = buffer.type->compare(buffer.host.get(), buffer.expected.get(), buffer.n, bound);
     one.dims = buffer.dims;
     report.merge(one);
   }
@@ -192,7 +193,7 @@ Report Instance::inspect(bool expect_poison) {
   return report;
 }
 
-Report Instance::verify() {
+Report Instance::verify(double allowance) {
   CUDA_CHECK(cudaDeviceSynchronize());
   const bool by_check = large();
   if (!by_check) run_reference();
@@ -202,7 +203,7 @@ Report Instance::verify() {
     CUDA_CHECK(cudaMemcpy(host_->buffers()[i].host.get(), buffer.device.data(), buffer.bytes(),
                           cudaMemcpyDeviceToHost));
   }
-  Report report = by_check ? typed().check_large(host_problem_.get()) : compare_outputs();
+  Report report = by_check ? typed().check_large(host_problem_.get()) : compare_outputs(allowance);
   report.merge(inspect(false));
   return report;
 }
@@ -219,7 +220,7 @@ Report Instance::run(const Row& row, cudaStream_t stream, const std::function<vo
     launch(row, stream);
     CUDA_CHECK(cudaStreamSynchronize(stream));
     if (after_launch) after_launch();
-    return verify();
+    return verify(row.allowance.empty() ? 0 : row.allowance[type_]);
   } catch (const CudaError& error) {
     if (!machine_error(error.code()).empty()) throw;
     report.notes.push_back(error.what());

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <functional>
+#include <initializer_list>
 #include <optional>
 #include <vector>
 
@@ -31,16 +32,19 @@ const char* mix_name(Mix mix) {
       return "copy";
     case Mix::kTwoToOne:
       return "2:1 mix";
+    case Mix::kThreeToOne:
+      return "3:1 mix";
   }
   return "";
 }
 
 Mix mix_of(const Traffic& traffic) {
   const double read =
-      traffic.bytes() > 0 ? traffic.read / traffic.bytes() : 0.5;  // 0, 1/2, 2/3 and 1 are measured
+      traffic.bytes() > 0 ? traffic.read / traffic.bytes() : 0.5;  // 0, 1/2, 2/3, 3/4 and 1 are measured
   if (read < 0.25) return Mix::kWrite;
   if (read < 0.5 * (1.0 / 2 + 2.0 / 3)) return Mix::kCopy;
-  if (read < 0.5 * (2.0 / 3 + 1)) return Mix::kTwoToOne;
+  if (read < 0.5 * (2.0 / 3 + 3.0 / 4)) return Mix::kTwoToOne;
+  if (read < 0.5 * (3.0 / 4 + 1)) return Mix::kThreeToOne;
   return Mix::kRead;
 }
 
@@ -50,6 +54,12 @@ const char* rate_name(Rate rate) {
       return "none";
     case Rate::ffma:
       return "FFMA";
+    case Rate::mma_fp16:
+      return "mma fp16";
+    case Rate::mma_bf16:
+      return "mma bf16";
+    case Rate::by_type:
+      return "by type";
   }
   return "";
 }
@@ -79,13 +89,13 @@ inline double best_seconds(const std::vector<std::function<void(cudaStream_t)>>&
   return std::min_element(order.begin(), order.end())->first;
 }
 
-// The median of the last runs after the device has been busy with the first candidate for a second.
-inline double sustained_seconds(const std::function<void(cudaStream_t)>& run) {
+// The median of the last runs after the device has been busy with this one for `busy` seconds.
+inline double sustained_seconds(const std::function<void(cudaStream_t)>& run, double busy) {
   Stream stream;
   EventTimer timer;
   std::vector<double> seconds;
   double spent = 0;
-  while (spent < 1.0 || seconds.size() < 20) {
+  while (spent < busy || seconds.size() < 20) {
     timer.start(stream);
     run(stream);
     timer.stop(stream);
@@ -104,8 +114,10 @@ void add_candidates(std::vector<std::function<void(cudaStream_t)>>& candidates, 
       const unsigned blocks = static_cast<unsigned>(each / piece);
       float4* out = kMix == Mix::kRead || kMix == Mix::kWrite ? buffer
                     : kMix == Mix::kCopy                      ? buffer + each
-                                                              : buffer + 2 * each;
-      bandwidth_kernel<kMix, kUnroll><<<blocks, threads, 0, stream>>>(buffer, buffer + each, out, each);
+                    : kMix == Mix::kTwoToOne                  ? buffer + 2 * each
+                                                              : buffer + 3 * each;
+      bandwidth_kernel<kMix, kUnroll>
+          <<<blocks, threads, 0, stream>>>(buffer, buffer + each, buffer + 2 * each, out, each);
       CUDA_CHECK_LAUNCH();
     });
   }
@@ -113,7 +125,7 @@ void add_candidates(std::vector<std::function<void(cudaStream_t)>>& candidates, 
 
 // How many equal arrays a mix moves.
 inline size_t arrays_of(Mix mix) {
-  return mix == Mix::kTwoToOne ? 3 : mix == Mix::kCopy ? 2 : 1;
+  return mix == Mix::kThreeToOne ? 4 : mix == Mix::kTwoToOne ? 3 : mix == Mix::kCopy ? 2 : 1;
 }
 
 // Every way of moving the mix through `buffer`, whose arrays hold `each` float4s: a multiple of 4096, a
@@ -148,6 +160,8 @@ inline std::vector<std::function<void(cudaStream_t)>> bandwidth_candidates(Mix m
       return bandwidth_candidates<Mix::kCopy>(buffer, each);
     case Mix::kTwoToOne:
       return bandwidth_candidates<Mix::kTwoToOne>(buffer, each);
+    case Mix::kThreeToOne:
+      return bandwidth_candidates<Mix::kThreeToOne>(buffer, each);
   }
   return {};
 }
@@ -167,9 +181,42 @@ struct FmaLaunch {
   }
 };
 
+struct MmaLaunch {
+  Rate rate;
+  int threads, blocks_each;
+  double operations() const {
+    return 2.0 * 16 * 8 * 16 * kMmaChains * kMmaSteps * (threads / kWarpSize) * blocks_each *
+           multiprocessors();
+  }
+  void operator()(float* out, cudaStream_t stream) const {
+    const int blocks = blocks_each * multiprocessors();
+    if (rate == Rate::mma_fp16) {
+      mma_kernel<half><<<blocks, threads, 0, stream>>>(out, -1.0f);
+      CUDA_CHECK_LAUNCH();
+    } else {
+      mma_kernel<bf16><<<blocks, threads, 0, stream>>>(out, -1.0f);
+      CUDA_CHECK_LAUNCH();
+    }
+  }
+};
+
+// The best of the launches, of which the first is the one that is kept up for `busy` seconds.
+template <class Launch>
+Ceiling best_rate(std::initializer_list<Launch> launches, double busy) {
+  const DeviceBuffer<float> out(1024);
+  Ceiling ceiling;
+  for (const Launch& launch : launches) {
+    const auto run = [&](cudaStream_t stream) { launch(out.data(), stream); };
+    ceiling.burst = std::max(ceiling.burst, launch.operations() / best_seconds({run}, 8));
+    if (busy > 0 && &launch == launches.begin())
+      ceiling.sustained = launch.operations() / sustained_seconds(run, busy);
+  }
+  return ceiling;
+}
+
 }  // namespace detail
 
-std::optional<Ceiling> bandwidth_limit(Mix mix, bool sustained) {
+std::optional<Ceiling> bandwidth_limit(Mix mix, double busy) {
   if (current_device().simt) return std::nullopt;
   size_t free = 0, total = 0;
   CUDA_CHECK(cudaMemGetInfo(&free, &total));
@@ -180,10 +227,10 @@ std::optional<Ceiling> bandwidth_limit(Mix mix, bool sustained) {
   const auto candidates = detail::bandwidth_candidates(mix, static_cast<float4*>(memory.data()), each);
   const double best = detail::best_seconds(candidates, 8);
   Ceiling ceiling{bytes / best, 0};
-  if (sustained) {
+  if (busy > 0) {
     double least = 0;  // the candidate that is best in a burst may not be so later, but they differ by little
     for (const auto& candidate : {candidates[3], candidates[6]}) {
-      const double seconds = detail::sustained_seconds(candidate);
+      const double seconds = detail::sustained_seconds(candidate, busy);
       least = least == 0 ? seconds : std::min(least, seconds);
     }
     ceiling.sustained = bytes / least;
@@ -191,19 +238,13 @@ std::optional<Ceiling> bandwidth_limit(Mix mix, bool sustained) {
   return ceiling;
 }
 
-std::optional<Ceiling> rate_limit(Rate rate, bool sustained) {
+std::optional<Ceiling> rate_limit(Rate rate, double busy) {
   if (current_device().simt || rate == Rate::kNone) return std::nullopt;
-  const DeviceBuffer<float> out(1024);
-  Ceiling ceiling;
-  for (const detail::FmaLaunch launch :
-       {detail::FmaLaunch{4, 512, 4}, {8, 256, 8}, {8, 512, 4}, {8, 1024, 2}}) {
-    const auto run = [&](cudaStream_t stream) { launch(out.data(), stream); };
-    ceiling.burst = std::max(ceiling.burst, launch.operations() / detail::best_seconds({run}, 8));
-    if (sustained && launch.chains == 8 && launch.threads == 256) {
-      ceiling.sustained = launch.operations() / detail::sustained_seconds(run);
-    }
-  }
-  return ceiling;
+  require(rate != Rate::by_type, "rate_limit: name the instruction");
+  if (rate == Rate::ffma)
+    return detail::best_rate<detail::FmaLaunch>({{8, 256, 8}, {4, 512, 4}, {8, 512, 4}, {8, 1024, 2}}, busy);
+  if (rate == Rate::mma_bf16 && current_device().major < 8) return std::nullopt;
+  return detail::best_rate<detail::MmaLaunch>({{rate, 256, 2}, {rate, 128, 4}, {rate, 512, 1}}, busy);
 }
 
 }  // namespace days

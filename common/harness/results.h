@@ -3,8 +3,11 @@
 // Part of harness.cu: results as JSON.
 #pragma once
 
+#include <cstdio>
 #include <cstdlib>
 #include <ctime>
+#include <fstream>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -27,11 +30,14 @@ inline void write_table(Json& json, const TableResult& table) {
   json.member("read_bytes", table.traffic.read);
   json.member("written_bytes", table.traffic.written);
   json.member("flops", table.flops);
+  json.member("verified", table.sampled ? "sampled" : "reference");
+  if (table.sweep) json.member("sweep", true);
   if (table.limit > 0) {
     json.key("limit");
     json.open('{');
     json.member("name", table.limit_name);
     json.member("per_second", table.limit);
+    if (table.sustained > 0) json.member("sustained_per_second", table.sustained);
     json.close();
   }
   if (table.copies.there + table.copies.back > 0) {
@@ -59,9 +65,11 @@ inline void write_table(Json& json, const TableResult& table) {
       json.member("runs", row.timing.runs);
       json.member("bytes_per_second", table.traffic.bytes() / row.timing.seconds);
       json.member("flops_per_second", table.flops / row.timing.seconds);
-      if (table.limit > 0) json.member("of_limit", table.work() / row.timing.seconds / table.limit);
+      const double rate = table.work() / row.timing.seconds;
+      if (table.limit > 0) json.member("of_limit", rate / table.limit);
+      if (table.sustained > 0) json.member("of_sustained", rate / table.sustained);
     }
-    if (current_device().simt && row.result == Result::kOk) {
+    if (row.threads > 0) {
       json.member("threads", row.threads);
       json.member("barriers", row.barriers);
       json.member("warp_collectives", row.collectives);
@@ -78,20 +86,45 @@ inline void write_table(Json& json, const TableResult& table) {
     for (const int64_t n : cpu.shape.numbers()) json.value(n);
     json.close();
     json.member("seconds", cpu.seconds);
+    if (cpu.seconds > 0) {
+      json.member("bytes_per_second", cpu.bytes / cpu.seconds);
+      json.member("flops_per_second", cpu.flops / cpu.seconds);
+    }
     json.close();
   }
   json.close();
   json.close();
 }
 
+// "580.82.07", "" where the driver does not say.
+inline std::string driver_version() {
+  std::ifstream file("/proc/driver/nvidia/version");
+  std::string line;
+  std::getline(file, line);
+  std::istringstream words(line.substr(0, line.find("GCC")));
+  for (std::string word; words >> word;) {
+    if (word.find_first_not_of("0123456789.") == std::string::npos && word.find('.') != std::string::npos)
+      return word;
+  }
+  return "";
+}
+
 }  // namespace detail
 
-std::string results_json(const std::vector<TableResult>& tables) {
+bool write_text(const std::string& path, const std::string& text) {
+  std::FILE* file = std::fopen(path.c_str(), "w");
+  if (file == nullptr) return false;
+  const bool written = std::fputs(text.c_str(), file) >= 0;
+  return std::fclose(file) == 0 && written;
+}
+
+std::string results_json(const std::vector<TableResult>& tables, const std::string& command) {
   const Device& device = current_device();
   Json json;
   json.open('{');
   json.member("schema", 1);
   json.member("day", tables.empty() ? std::string() : tables[0].ladder->day);
+  json.member("command", command);
   json.member("backend", device.simt ? "simt" : "cuda");
   json.key("device");
   json.open('{');
@@ -104,6 +137,8 @@ std::string results_json(const std::vector<TableResult>& tables) {
   json.member("max_memory_clock_mhz", device.memory_clock_khz / 1000);
   json.close();
   json.member("driver", cuda_version(device.driver));
+  if (!device.simt && !detail::driver_version().empty())
+    json.member("driver_version", detail::driver_version());
   json.member("cuda", cuda_version(device.runtime));
   const char* commit = std::getenv("DAYS_COMMIT");  // set by ./days
   json.member("commit", std::string(commit == nullptr ? "" : commit));

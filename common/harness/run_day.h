@@ -21,6 +21,9 @@
 #include <vector>
 
 #include "common/device.h"
+#include "common/harness/cases.h"
+#include "common/harness/options.h"
+#include "common/harness/picture.h"
 #include "common/harness/text.h"
 #include "common/instance.h"
 #include "common/limits.h"
@@ -34,102 +37,6 @@
 
 namespace days {
 namespace detail {
-
-// Ends the program with this code, one line on stderr, and below it what helps: flags or a command.
-class Exit : public std::runtime_error {
- public:
-  Exit(int code, const std::string& line, std::string next = "")
-      : std::runtime_error(line), code_(code), next_(std::move(next)) {}
-  int code() const { return code_; }
-  const std::string& next() const { return next_; }
-
- private:
-  int code_;
-  std::string next_;
-};
-inline constexpr int kWrong = 1, kUsage = 2, kMachine = 3;
-
-struct Options {
-  std::string size_text;
-  std::optional<Shape> size;
-  std::vector<std::string> variants, types;
-  std::string json, color = "auto";
-  bool list = false, help = false;
-};
-
-inline std::vector<std::string> split(const std::string& text, char separator) {
-  std::vector<std::string> parts(1);
-  for (const char c : text) {
-    if (c == separator) {
-      parts.emplace_back();
-    } else {
-      parts.back() += c;
-    }
-  }
-  return parts;
-}
-
-inline Shape parse_size(const std::string& text) {
-  std::vector<int64_t> numbers;
-  for (const std::string& part : split(text, 'x')) {
-    const std::string digits = part.substr(part.rfind('-', 0) == 0 ? 1 : 0);
-    if (digits.empty() || digits.find_first_not_of("0123456789") != std::string::npos) {
-      throw Exit(kUsage, "--size " + text + ": \"" + part + "\" is no number; write it like 4096x33");
-    }
-    if (digits.find_first_not_of('0') == std::string::npos)
-      throw Exit(kUsage, "--size " + text + ": a size is at least 1");
-    if (part[0] == '-') throw Exit(kUsage, "--size " + text + ": a size is positive");
-    errno = 0;
-    const long long value = std::strtoll(part.c_str(), nullptr, 10);
-    if (errno == ERANGE) throw Exit(kMachine, "--size " + text + " is too large for any device's memory");
-    numbers.push_back(value);
-  }
-  return Shape(std::move(numbers));
-}
-
-inline Options parse_options(int argc, char** argv) {
-  const std::vector<std::string> known = {"--size",  "--variant", "--type", "--json",
-                                          "--color", "--list",    "--help"};
-  Options options;
-  for (int i = 1; i < argc; ++i) {
-    std::string flag = argv[i], value;
-    const size_t equals = flag.rfind("--", 0) == 0 ? flag.find('=') : std::string::npos;
-    const bool joined = equals != std::string::npos;
-    if (joined) {
-      value = flag.substr(equals + 1);
-      flag.resize(equals);
-    }
-    if (flag == "-h") flag = "--help";
-    if (std::find(known.begin(), known.end(), flag) == known.end()) {
-      const std::string near = nearest(flag, known);
-      throw Exit(kUsage, "unknown argument " + flag + (near.empty() ? "" : ". Nearest: " + near), "--help");
-    }
-    if (flag == "--list" || flag == "--help") {
-      if (joined) throw Exit(kUsage, flag + " takes no value");
-      (flag == "--list" ? options.list : options.help) = true;
-      continue;
-    }
-    if (!joined) {
-      if (++i >= argc) throw Exit(kUsage, flag + " needs a value; --help shows one");
-      value = argv[i];
-    }
-    if (flag == "--size") {
-      options.size_text = value;
-      options.size = parse_size(value);
-    } else if (flag == "--variant") {
-      options.variants = split(value, ',');
-    } else if (flag == "--type") {
-      options.types = split(value, ',');
-    } else if (flag == "--json") {
-      options.json = value;
-    } else if (value == "auto" || value == "always" || value == "never") {
-      options.color = value;
-    } else {
-      throw Exit(kUsage, "--color is auto, always or never, not " + value);
-    }
-  }
-  return options;
-}
 
 inline std::string extents_text(const LadderInfo& ladder) {
   std::string text;
@@ -154,10 +61,15 @@ inline void print_help(const std::vector<const LadderInfo*>& ladders, const char
       "  --type fp32,...       element types, or all\n"
       "  --list                the rungs, and what each needs\n"
       "  --json FILE           results as JSON; - is stdout, and silences the rest\n"
+      "%s"
+      "  --exercise            the learner's kernel too, of exercise.cu\n"
+      "  --cases FILE          runs one --variant on every test shape, and writes how each went,\n"
+      "                        a line of JSON a case; --small leaves out shapes above 256 KiB\n"
       "  --color WHEN          auto, always or never\n"
       "  --help\n\n"
       "Exit codes: 0 good, 1 wrong result or no kernel ran, 2 usage, 3 this machine\n"
-      "cannot (no GPU, old driver, too large for its memory).\n");
+      "cannot (no GPU, old driver, too large for its memory).\n",
+      picture_help(ladders));
 }
 
 inline void print_list(const std::vector<const LadderInfo*>& ladders) {
@@ -169,6 +81,7 @@ inline void print_list(const std::vector<const LadderInfo*>& ladders) {
       std::string about;
       const auto add = [&](const std::string& text) { about += (about.empty() ? "" : "; ") + text; };
       if (row.baseline) add(ladder->launcher(row, 0) != nullptr ? "library" : "library, not built");
+      if (row.exercise) add("yours, with --exercise");
       for (const Requirement& requirement : row.runs_on) add(std::string("needs ") + requirement.text);
       if (!row.needs_text.empty()) add("needs " + row.needs_text);
       for (size_t type = 0; type < ladder->types.size() && !row.baseline; ++type) {
@@ -188,6 +101,7 @@ class DayRun {
         device_(current_device()),
         ladders_(std::move(ladders)) {
     select();
+    if (!options_.image.empty()) take_picture();
   }
 
   int run() {
@@ -216,6 +130,8 @@ class DayRun {
   }
 
  private:
+  static constexpr double kSmallBytes = 1 << 26;
+
   bool wants_type(const LadderInfo& ladder, size_t type) const {
     if (options_.types.empty()) return type == 0;
     return std::any_of(options_.types.begin(), options_.types.end(),
@@ -224,7 +140,10 @@ class DayRun {
   bool named(const Row& row) const {
     return std::find(options_.variants.begin(), options_.variants.end(), row.name) != options_.variants.end();
   }
-  bool wants_row(const Row& row) const { return options_.variants.empty() || named(row); }
+  bool wants_row(const Row& row) const {
+    if (row.exercise && options_.exercise) return true;
+    return options_.variants.empty() ? !row.exercise : named(row);
+  }
 
   // Drops the ladders that --size, --variant and --type do not speak of; a value that speaks of none is an
   // error.
@@ -263,11 +182,31 @@ class DayRun {
       }
       return false;
     });
+    if (!options_.image.empty()) {
+      keep([](const LadderInfo& l) { return static_cast<bool>(l.picture_size); });
+      if (ladders_.empty()) throw Exit(kUsage, "--image: nothing here works on pictures");
+      return;
+    }
     if (options_.size) keep([&](const LadderInfo& l) { return l.extents.size() == options_.size->size(); });
     if (ladders_.empty()) {
       throw Exit(kUsage, options_.size
                              ? "--size " + options_.size_text + " fits nothing here: " + sizes
                              : "no ladder has all that --variant and --type name; --list shows them");
+    }
+  }
+
+  // Ladders of the picture's size, with the picture as their input.
+  void take_picture() {
+    const auto image = read_picture(options_);
+    if (!quiet_) {
+      for (const std::string& remark : image->remarks)
+        std::printf("%s\n", wrap(options_.image + ": " + remark, "  ").c_str());
+    }
+    for (const LadderInfo*& ladder : ladders_) {
+      pictures_.push_back(std::make_unique<LadderInfo>(
+          with_picture(*ladder, image, options_.size,
+                       device_.simt ? ladder->show_shapes.at(0) : ladder->bench_shapes.at(0))));
+      ladder = pictures_.back().get();
     }
   }
 
@@ -312,6 +251,11 @@ class DayRun {
 
   Shape choose_shape(const LadderInfo& ladder, size_t type) const {
     const double bytes = available();
+    if (!options_.image.empty()) {
+      const Shape& shape = ladder.bench_shapes[0];
+      if (fits(ladder, type, shape, bytes)) return shape;
+      throw Exit(kMachine, options_.image + ": " + shape.text("x") + " is too large for " + device_.name);
+    }
     if (options_.size) {
       if (fits(ladder, type, *options_.size, bytes)) return *options_.size;
       throw Exit(kMachine,
@@ -349,7 +293,10 @@ class DayRun {
     Instance instance(ladder, type, table.shape);
     table.traffic = instance.traffic();
     table.flops = instance.flops();
-    const std::unique_ptr<Instance> small = device_.simt ? nullptr : small_instance(ladder, type);
+    table.sampled = instance.large();
+    // A small problem is its own small shape.
+    const bool big = Instance::device_bytes(ladder, type, table.shape) > kSmallBytes || instance.large();
+    const std::unique_ptr<Instance> small = device_.simt || !big ? nullptr : small_instance(ladder, type);
     Stream stream;
     for (const Row& row : ladder.rows) {
       if (!wants_row(row)) continue;
@@ -367,6 +314,8 @@ class DayRun {
       progress("timing the CPU");
       time_cpu(table, instance);
     }
+    const std::string wrote =
+        options_.out.empty() || lost_ || written_ ? "" : write_picture(table, instance, stream);
     progress("");
     if (!quiet_) {
       if (!tables_.empty()) std::printf("\n");
@@ -376,9 +325,28 @@ class DayRun {
                                      " was tried.",
                                  "  ")
                                 .c_str());
+      if (!wrote.empty()) std::printf("%s\n", wrap(wrote, "  ").c_str());
       std::fflush(stdout);
     }
     return table;
+  }
+
+  // The result of the first table's best rung: the fastest, or on the CPU, where none is timed, the last one
+  // that is right.
+  std::string write_picture(const TableResult& table, Instance& instance, cudaStream_t stream) {
+    const RowResult* best = nullptr;
+    for (const RowResult& row : table.rows) {
+      if (row.result != Result::kOk || (row.row->baseline && !named(*row.row))) continue;
+      if (best == nullptr || row.timing.seconds <= best->timing.seconds) best = &row;
+    }
+    if (best == nullptr) return "";
+    require(instance.run(*best->row, stream).ok(), best->row->name, " is right no more");
+    const Image image = table.ladder->types[table.type].picture_out(instance.host_problem());
+    image_files()->write(options_.out, image);
+    written_ = true;
+    return "Wrote " + options_.out + ": " + std::to_string(image.width) + " x " +
+           std::to_string(image.height) + (image.channels == 1 ? " gray" : "") + ", by " + best->row->name +
+           ".";
   }
 
   RowResult check(const LadderInfo& ladder, size_t type, const Row& row, Instance& instance, Instance* small,
@@ -387,7 +355,7 @@ class DayRun {
     result.row = &row;
     result.reason = ladder.absent(row, type, device_);
     if (!result.reason.empty()) {
-      if (row.baseline) result.result = Result::kMissing;
+      if (result.reason == "not built") result.result = Result::kMissing;
       return result;
     }
     if (!instance.supports(row)) {
@@ -453,10 +421,12 @@ class DayRun {
   }
 
   void measure_limit(TableResult& table) {
-    if (table.ladder->rate != Rate::kNone) {
-      if (rates_.count(table.ladder->rate) == 0) rates_[table.ladder->rate] = rate_limit(table.ladder->rate);
-      table.limit_name = std::string(rate_name(table.ladder->rate)) + " rate";
-      table.limit = rates_[table.ladder->rate]->burst;
+    const Rate rate = table.ladder->rate_of(table.type);
+    if (rate != Rate::kNone) {
+      if (rates_.count(rate) == 0) rates_[rate] = rate_limit(rate);
+      if (!rates_[rate]) return;
+      table.limit_name = std::string(rate_name(rate)) + " rate";
+      table.limit = rates_[rate]->burst;
     } else if (table.traffic.bytes() > 0) {
       const Mix mix = mix_of(table.traffic);
       if (bandwidths_.count(mix) == 0) bandwidths_[mix] = bandwidth_limit(mix);
@@ -659,16 +629,13 @@ class DayRun {
   }
 
   void write_json() const {
-    const std::string text = results_json(tables_);
+    const std::string text = results_json(tables_, "run");
     if (options_.json == "-") {
       std::fputs(text.c_str(), stdout);
       return;
     }
-    std::FILE* file = std::fopen(options_.json.c_str(), "w");
-    if (file == nullptr) throw Exit(kUsage, "--json " + options_.json + ": " + std::strerror(errno));
-    const bool written = std::fputs(text.c_str(), file) >= 0;
-    if (std::fclose(file) != 0 || !written)
-      throw Exit(kUsage, "--json " + options_.json + ": could not be written");
+    if (!write_text(options_.json, text))
+      throw Exit(kUsage, "--json " + options_.json + ": " + std::strerror(errno));
   }
 
   const Options& options_;
@@ -677,7 +644,9 @@ class DayRun {
   const Device& device_;
   std::vector<const LadderInfo*> ladders_;
   std::vector<TableResult> tables_;
-  bool lost_ = false;  // a kernel's fault made the device unusable
+  bool lost_ = false;                                  // a kernel's fault made the device unusable
+  std::vector<std::unique_ptr<LadderInfo>> pictures_;  // --image: ladders_ points into them
+  bool written_ = false;                               // --out
   std::map<Rate, std::optional<Ceiling>> rates_;
   std::map<Mix, std::optional<Ceiling>> bandwidths_;
 };
@@ -703,9 +672,12 @@ int run_day(std::initializer_list<const LadderInfo*> ladders, int argc, char** a
       detail::print_list(ladders);
       return 0;
     }
+    if (!options.cases.empty()) return detail::run_cases(options, ladders);
     return detail::DayRun(options, ladders).run();
   } catch (const detail::Exit& exit) {
     return fail(exit.code(), exit.what(), exit.next());
+  } catch (const ImageError& error) {
+    return fail(error.code(), error.what(), error.next());
   } catch (const TooLarge& error) {
     return fail(kMachine, std::string("too large: ") + error.what());
   } catch (const CudaError& error) {

@@ -1,0 +1,315 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Contestants from Python beside a day's rungs: PyTorch eager and compiled, Triton's libraries, in one process, on one stream,
+by one timer and one check.
+
+    python3 bench/contestants.py 13                      checks each on small shapes; times nothing
+    python3 bench/contestants.py 13 --results FILE       races them on the shapes of that file, which `./days bench` wrote, and
+                                                         adds them to its tables
+
+bench/dayNN_contestants.py names them: CONTESTANTS = [(ladder, name, make), ...]. make(torch, problem) returns the function
+to time, which takes nothing and returns the result's tensors in the order of the ladder's outputs, or None where it wrote
+them itself; it raises ImportError where what it needs is not installed, Skip(reason) where it lacks the shape or the type.
+SHAPES = {ladder: [shape, ...]} are those to check on, where sizes around a tile do not fit the ladder.
+
+Without a GPU PyTorch's CPU versions are checked on the CPU backend's memory; a time needs a GPU.
+"""
+import argparse
+import contextlib
+import importlib.util
+import statistics
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(ROOT / "tools"))
+from days_cli import catalog, console, gpu, library, results, run_build  # noqa: E402
+from days_cli.errors import ENVIRONMENT, WRONG, DaysError  # noqa: E402
+
+_DTYPES = {"fp32": "float32", "fp64": "float64", "fp16": "float16", "bf16": "bfloat16", "int8": "int8", "uint8": "uint8",
+           "int16": "int16", "int32": "int32", "int64": "int64"}
+# As __cuda_array_interface__ spells them; bfloat16 has no name there.
+_STRINGS = {"fp32": "<f4", "fp64": "<f8", "fp16": "<f2", "bf16": "<i2", "int8": "|i1", "uint8": "|u1", "int16": "<i2",
+            "int32": "<i4", "int64": "<i8"}
+_LEAST, _MOST, _SECONDS = 5, 100, 0.3  # rounds, and time a contestant, as ./days run has them
+
+
+class Skip(Exception):
+    """This contestant lacks the shape or the type."""
+
+
+class Problem:
+    """What a contestant sees: the shape by name, and the ladder's buffers as tensors."""
+
+    def __init__(self, extents, contest, tensors):
+        self.type, self.shape = contest.type, dict(zip(extents, contest.shape))
+        self.inputs = [tensor for tensor, buffer in zip(tensors, contest.buffers) if buffer.role != "output"]
+        self.outputs = [tensor for tensor, buffer in zip(tensors, contest.buffers) if buffer.role != "input"]
+
+
+class Host:
+    """PyTorch on the CPU: buffers are copied out, results copied back."""
+
+    timed = False
+
+    def __init__(self, torch):
+        self.torch = torch
+
+    def tensors(self, contest):
+        return [self.torch.frombuffer(bytearray(buffer.read()), dtype=_dtype(self.torch, buffer)).view(buffer.dims)
+                for buffer in contest.buffers]
+
+    def finish(self, contest, problem):
+        for buffer, tensor in zip(contest.outputs, problem.outputs):
+            flat = tensor.contiguous().view(-1).view(self.torch.uint8)
+            buffer.write(bytes(flat.tolist()))
+
+
+class Cuda:
+    """PyTorch on the GPU: its tensors are the ladder's own buffers."""
+
+    timed = True
+
+    def __init__(self, torch):
+        self.torch = torch
+
+    def tensors(self, contest):
+        made = []
+        for buffer in contest.buffers:
+            view = type("View", (), {"__cuda_array_interface__": {
+                "shape": tuple(buffer.dims), "typestr": _STRINGS[buffer.type], "data": (buffer.pointer, False), "version": 3}})()
+            tensor = self.torch.as_tensor(view, device="cuda")
+            made.append(tensor.view(_dtype(self.torch, buffer)) if buffer.type == "bf16" else tensor)
+        return made
+
+    def finish(self, contest, problem):
+        self.torch.cuda.synchronize()
+
+
+def _dtype(torch, buffer):
+    if buffer.type not in _DTYPES:
+        raise Skip(f"PyTorch has no {buffer.type}")
+    return getattr(torch, _DTYPES[buffer.type])
+
+
+def load(day):
+    """([(ladder, name, make)], shapes to check on) of a day, empty where it has no file."""
+    path = ROOT / "bench" / f"day{day.number:02d}_contestants.py"
+    if not path.exists():
+        return [], {}
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["contestants"] = sys.modules[__name__]  # `from contestants import Skip` is this module's
+    spec.loader.exec_module(module)
+    return module.CONTESTANTS, getattr(module, "SHAPES", {})
+
+
+def prepared(side, contest, extents, make):
+    """(function, problem) of a contestant; raises Skip with the reason where there is none."""
+    try:
+        problem = Problem(extents, contest, side.tensors(contest))
+        return make(side.torch, problem), problem
+    except ImportError as error:
+        raise Skip(f"not installed: {error.name or error}") from error
+
+
+def checked(side, contest, function, problem):
+    """The contest's verdict on what the function makes."""
+    contest.prepare()
+    problem_outputs = problem.outputs
+    if not side.timed:  # its copies are of before prepare()
+        for tensor in problem_outputs:
+            tensor.view(-1).view(side.torch.uint8).fill_(0xA5)
+    made = function()
+    if made is not None:
+        made = made if isinstance(made, (tuple, list)) else [made]
+        if len(made) != len(problem_outputs):
+            return {"ok": False, "worst": None, "lines": [f"{len(made)} results, expected {len(problem_outputs)}"]}
+        for tensor, result in zip(problem_outputs, made):
+            if tuple(result.shape) != tuple(tensor.shape) or result.dtype != tensor.dtype:
+                return {"ok": False, "worst": None, "lines": [
+                    f"a result of {tuple(result.shape)} {result.dtype}, expected {tuple(tensor.shape)} {tensor.dtype}"]}
+            tensor.copy_(result)
+    side.finish(contest, problem)
+    return contest.verify()
+
+
+def summarize(seconds):
+    """(median, relative spread) as common/timing.h has them."""
+    middle = statistics.median(seconds)
+    return middle, 1.4826 * statistics.median(abs(s - middle) for s in seconds) / middle if middle > 0 else 0
+
+
+def race(loaded, runners, stream):
+    """{name: [seconds]} of functions that queue on the stream, by turns; the first round warms up."""
+    seconds = {name: [] for name in runners}
+    spent, budget = 0.0, _SECONDS * len(runners)
+    for lap in range(_MOST + 1):
+        if lap > _LEAST and spent >= budget:
+            break
+        for name, body in runners.items():
+            once = loaded.timed(body, stream)
+            if lap:
+                seconds[name].append(once)
+                spent += once
+    return seconds
+
+
+def table_rows(loaded, side, extents, table, entries):
+    """Adds the contestants' rows to a result table; False where one of them is wrong."""
+    stream = side.torch.cuda.Stream() if side.timed else None
+    handle = stream.cuda_stream if stream else None
+    good, runners, new = True, {}, {}
+    with loaded.contest(table["ladder"], table["type"], list(table["shape"].values())) as contest:
+        for name, make in entries:
+            console.progress(f"checking {name}, {results.title(table)}")
+            row = new[name] = {"name": name, "kind": "library", "process": "python"}
+            try:
+                with side.torch.cuda.stream(stream) if stream else contextlib.nullcontext():
+                    function, problem = prepared(side, contest, extents, make)
+                    report = checked(side, contest, function, problem)
+            except Skip as skip:
+                row.update(result="missing" if str(skip).startswith("not installed") else "skip", reason=str(skip))
+                continue
+            except RuntimeError as error:  # PyTorch's word for what it does not support
+                row.update(result="skip", reason=(str(error).splitlines() or [type(error).__name__])[0][:200])
+                continue
+            if report["ok"]:
+                row.update(result="ok", worst_error=report["worst"])
+                runners[name] = function
+            else:
+                row.update(result="fail", report="\n".join(report["lines"]))
+                good = False
+        ours = [row["name"] for row in table["rows"] if row["kind"] != "cpu" and row["result"] == "ok"]
+        if side.timed and runners:
+            console.progress(f"timing {len(runners) + len(ours)} contestants, {results.title(table)}")
+            _time(loaded, side, contest, table, runners, ours, new, stream, handle)
+    first_cpu = next((i for i, row in enumerate(table["rows"]) if row["kind"] == "cpu"), len(table["rows"]))
+    table["rows"] = ([row for row in table["rows"][:first_cpu] if row["name"] not in new] + list(new.values())
+                     + table["rows"][first_cpu:])
+    table["python"] = {"about": about(side.torch)}
+    return good
+
+
+def _time(loaded, side, contest, table, runners, ours, new, stream, handle):
+    """A rung's scratch memory is made when it is prepared, so only those without any can take turns: which those are shows
+    when they are launched after another was prepared."""
+    contest.prepare()
+    runners = dict(runners)
+    for name in ours:
+        try:
+            contest.launch(name, handle)
+        except library.Refused:
+            continue  # needs a workspace of its own: its time of the other process stands alone
+        runners[name] = lambda name=name: contest.launch(name, handle)
+    with side.torch.cuda.stream(stream):
+        seconds = race(loaded, runners, handle)
+    limit = table.get("limit", {})
+    for row in table["rows"]:
+        if row["name"] in ours and row["name"] in seconds:
+            row["python_seconds"] = summarize(seconds[row["name"]])[0]
+    for name, row in new.items():
+        if name not in seconds:
+            continue
+        median, noise = summarize(seconds[name])
+        moved = table["read_bytes"] + table["written_bytes"]
+        row.update(seconds=median, noise=noise, runs=len(seconds[name]), bytes_per_second=moved / median,
+                   flops_per_second=table["flops"] / median)
+        speed = (table["flops"] or moved) / median
+        for member, of in (("of_limit", "per_second"), ("of_sustained", "sustained_per_second")):
+            if limit.get(of):
+                row[member] = speed / limit[of]
+
+
+def about(torch):
+    versions = [f"torch {torch.__version__}"]
+    for name in ("triton", "liger_kernel"):
+        module = sys.modules.get(name)
+        if module is not None and getattr(module, "__version__", ""):
+            versions.append(f"{name} {module.__version__}")
+    return ", ".join(versions)
+
+
+def import_torch():
+    try:
+        import torch  # pylint: disable=import-outside-toplevel
+    except ImportError as error:
+        raise DaysError("PyTorch is not installed in this Python, and its contestants need it", "pip install torch",
+                        ENVIRONMENT) from error
+    return torch
+
+
+def choose_side(timed):
+    """(side, backend): the GPU where PyTorch has it; a race needs it."""
+    torch = import_torch()
+    if gpu.detect().gpu and torch.cuda.is_available():
+        return Cuda(torch), "cuda"
+    if timed:
+        why = "this PyTorch is built without CUDA" if torch.version.cuda is None else "PyTorch sees no GPU"
+        raise DaysError(f"{why}: nothing of it can be timed", "python3 -c 'import torch; print(torch.cuda.is_available())'",
+                        ENVIRONMENT)
+    return Host(torch), "simt"
+
+
+def small_tables(described, entries, shapes):
+    """Empty tables of what to check on; without shapes of the day's, around a tile, neither square nor whole."""
+    tables = []
+    for ladder in described["ladders"]:
+        if any(name == ladder["ladder"] for name, _, _ in entries):
+            extents = ladder["extents"]
+            for shape in shapes.get(ladder["ladder"]) or [[size + 5 * i for i in range(len(extents))] for size in (1, 33, 68)]:
+                tables += [{"ladder": ladder["ladder"], "type": kind, "shape": dict(zip(extents, shape)), "rows": []}
+                           for kind in ladder["types"]]
+    return tables
+
+
+def run(args):
+    day = catalog.resolve(args.day, "bench")
+    entries, shapes = load(day)
+    if not entries:
+        raise DaysError(f"day {day.label} has no contestants in Python", f"./days bench {day.number}")
+    side, backend = choose_side(bool(args.results))
+    loaded = library.Library(args.library or run_build.build_library(day, backend))
+    described = loaded.description()
+    extents = {ladder["ladder"]: ladder["extents"] for ladder in described["ladders"]}
+    unknown = {name for name, _, _ in entries} - set(extents)
+    if unknown:
+        raise DaysError(f"day {day.label} has no ladder {', '.join(sorted(unknown))}", code=WRONG)
+    found = results.load(args.results) if args.results else None
+    good = True
+    for table in found["tables"] if found else small_tables(described, entries, shapes):
+        mine = [(name, make) for ladder, name, make in entries if ladder == table["ladder"]]
+        if not mine:
+            continue
+        good = table_rows(loaded, side, extents[table["ladder"]], table, mine) and good
+        console.clear_progress()
+        if not found:
+            _say(table)
+    if found:
+        results.write(args.results, found)
+    return 0 if good else WRONG
+
+
+def _say(table):
+    for row in table["rows"]:
+        print(f"{row['name']:20} {results.title(table):36} "
+              + {"ok": "ok", "fail": "FAIL"}.get(row["result"], row["result"] + "  " + row.get("reason", "")))
+        for line in row.get("report", "").splitlines():
+            print("  " + line)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("day")
+    parser.add_argument("--results", help="a file that ./days bench wrote")
+    parser.add_argument("--library", help="the day's shared library, instead of building it")
+    try:
+        return run(parser.parse_args())
+    except DaysError as error:
+        console.print_error(error)
+        return error.code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

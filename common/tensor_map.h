@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+//
+// Tensor maps: what a bulk tensor copy (common/ptx.h) has to know of a matrix in global memory. A launcher
+// makes one a launch and passes it to the kernel as `const __grid_constant__ CUtensorMap`; that costs the CPU
+// less than a microsecond and no memory.
+#pragma once
+
+#include <cuda.h>
+#include <cuda_runtime.h>
+
+#include <cstdint>
+#include <type_traits>
+
+#include "common/check.h"
+#include "common/types.h"
+
+namespace days {
+
+namespace detail {
+
+using TensorMapEncode = CUresult (*)(CUtensorMap*, CUtensorMapDataType, cuuint32_t, void*, const cuuint64_t*,
+                                     const cuuint64_t*, const cuuint32_t*, const cuuint32_t*,
+                                     CUtensorMapInterleave, CUtensorMapSwizzle, CUtensorMapL2promotion,
+                                     CUtensorMapFloatOOBfill);
+
+// The driver's cuTensorMapEncodeTiled, asked for by name, so that no program needs -lcuda.
+inline TensorMapEncode tensor_map_encode() {
+  static const TensorMapEncode found = [] {
+    void* function = nullptr;
+    cudaDriverEntryPointQueryResult answer{};
+#if CUDART_VERSION >= 12050
+    CUDA_CHECK(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function, 12000, cudaEnableDefault,
+                                                &answer));
+#else
+    CUDA_CHECK(cudaGetDriverEntryPoint("cuTensorMapEncodeTiled", &function, cudaEnableDefault, &answer));
+#endif
+    if (answer != cudaDriverEntryPointSuccess || function == nullptr) CUDA_CHECK(cudaErrorNotSupported);
+    return reinterpret_cast<TensorMapEncode>(function);
+  }();
+  return found;
+}
+
+template <class T>
+constexpr CUtensorMapDataType tensor_map_type() {
+  if constexpr (std::is_same_v<T, float>) return CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
+  if constexpr (std::is_same_v<T, double>) return CU_TENSOR_MAP_DATA_TYPE_FLOAT64;
+  if constexpr (std::is_same_v<T, half>) return CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
+  if constexpr (std::is_same_v<T, bf16>) return CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
+  if constexpr (std::is_same_v<T, uint8_t> || std::is_same_v<T, int8_t>) return CU_TENSOR_MAP_DATA_TYPE_UINT8;
+}
+
+}  // namespace detail
+
+// A row-major matrix without padding, of which one copy moves a box of box_rows x box_cols elements (each at
+// most 256). What a box has outside of the matrix is read as zeros and not written. `data` and the rows'
+// lengths in bytes must be multiples of 16; with a swizzle a box's row has at most the swizzle's bytes.
+template <class T>
+CUtensorMap tensor_map(const T* data, int64_t rows, int64_t cols, int box_rows, int box_cols,
+                       CUtensorMapSwizzle swizzle) {
+  const cuuint64_t extents[] = {static_cast<cuuint64_t>(cols), static_cast<cuuint64_t>(rows)};
+  const cuuint64_t pitch[] = {static_cast<cuuint64_t>(cols) * sizeof(T)};
+  const cuuint32_t box[] = {static_cast<cuuint32_t>(box_cols), static_cast<cuuint32_t>(box_rows)};
+  const cuuint32_t steps[] = {1, 1};
+  CUtensorMap map;
+  const CUresult result =
+      detail::tensor_map_encode()(&map, detail::tensor_map_type<T>(), 2, const_cast<T*>(data), extents, pitch,
+                                  box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle,
+                                  CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  require(result == CUDA_SUCCESS, "cuTensorMapEncodeTiled refuses the matrix with error",
+          static_cast<int>(result));
+  return map;
+}
+
+}  // namespace days
