@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Writes the measured results into the days' notes: docs/results/GPU/dayNN.json, made by `./days run NN --json FILE`, becomes
-the table between <!-- results:GPU --> and <!-- /results:GPU --> of the day's README.md. No figure there is typed by hand.
+"""Writes the measured results into the days' notes: docs/results/GPU/dayNN.json, made by `./days bench NN --record`, becomes
+the plots and tables between <!-- results:GPU --> and <!-- /results:GPU --> of the day's README.md, and the plots
+pictures/results_GPU_*.svg of the day's folder. No figure there is typed by hand.
 
     tools/results_tables.py            write
     tools/results_tables.py --check    exit 1 where a note does not say what its results say
@@ -10,6 +11,11 @@ import json
 import re
 import sys
 from pathlib import Path
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from days_cli import result_plots  # noqa: E402
+from days_cli import results as result_files  # noqa: E402
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -26,40 +32,56 @@ def number(value):
 
 
 def row_cells(row, table, library):
-    flops = table["flops"] > 0
     seconds = row.get("seconds")
     if not seconds:
         return [row["name"], row.get("reason", row.get("result", "")), "", "", ""]
     # A CPU row may have run on a smaller problem; its rate is then its own.
-    rate = row.get("flops_per_second" if flops else "bytes_per_second")
+    rate = result_files.rate(table, row)
     of_limit = row.get("of_limit")
-    ratio = library / seconds if library and row["kind"] != "cpu" else None
+    ratio = result_files.over_library(row, library) if library and row["kind"] != "cpu" else None
     note = ""
     if row["kind"] == "cpu" and list(table["shape"].values()) != row["shape"]:
         note = " at " + " × ".join(map(str, row["shape"]))
-    return [row["name"], time_text(seconds) + note, number(rate / (1e12 if flops else 1e9)) if rate else "",
+    return [row["name"], time_text(seconds) + note, number(rate) if rate else "",
             f"{of_limit:.1%}" if of_limit else "", f"{ratio:.3f}" if ratio else ""]
 
 
 def render(results):
-    device, lines = results["device"], []
+    device = results["device"]
+    lines = [f"![{words}](pictures/{name})" for name, _, words in result_plots.pictures(results)]
+    lines += [""] if lines else []
     for table in results["tables"]:
-        flops = table["flops"] > 0
-        unit = "TFLOP/s" if flops else "GB/s"
+        if table.get("sweep"):
+            continue  # the plot has them
+        unit = result_files.unit(table)
         shape = " × ".join(map(str, table["shape"].values()))
-        library = next((row for row in table["rows"] if row["kind"] == "library" and row.get("seconds")), None)
-        limit = table["limit"]["per_second"] / (1e12 if flops else 1e9)
+        library = result_files.library(table)
+        limit = result_files.scaled(table, table["limit"]["per_second"])
         lines += [f"**{table['ladder']}**, {shape} {table['type']}; the limit is this device's own {table['limit']['name']}, "
                   f"{number(limit)} {unit}, measured in the same run.", "",
                   f"| rung | time | {unit} | of limit | × {library['name'] if library else 'library'} |",
                   "|---|---|---|---|---|"]
-        cells = (row_cells(row, table, library["seconds"] if library else None) for row in table["rows"])
+        cells = (row_cells(row, table, library) for row in table["rows"])
         lines += ["| " + " | ".join(row) + " |" for row in cells]
         lines.append("")
     day = int(results["day"][3:5])
     lines.append(f"{device['name']} ({device['sm']}), CUDA {results['cuda']}, {results['date'][:10]}, commit "
-                 f"{results['commit'][:7] or 'unknown'}: `./days run {day}`.")
+                 f"{results['commit'][:7] or 'unknown'}: `./days {results.get('command', 'run')} {day}`.")
     return "\n".join(lines)
+
+
+def expected(path, results):
+    """{file: its text} of everything that a result file makes; None for the note's text where its markers are missing."""
+    gpu, note = path.parent.name, ROOT / results["day"] / "README.md"
+    markers = re.compile(rf"(<!-- results:{gpu} -->\n).*?(<!-- /results:{gpu} -->)", re.DOTALL)
+    old = note.read_text(encoding="utf-8")
+    files = {note.parent / "pictures" / name: svg for name, svg, _ in result_plots.pictures(results)}
+    files[note] = markers.sub(lambda m: m[1] + render(results) + "\n" + m[2], old) if markers.search(old) else None
+    return files
+
+
+def read(path):
+    return path.read_text(encoding="utf-8") if path.exists() else ""
 
 
 def main():
@@ -67,25 +89,30 @@ def main():
     if sys.argv[1:] and not check:
         print(__doc__.strip(), file=sys.stderr)
         return 2
-    stale = 0
-    for path in sorted(ROOT.glob("docs/results/*/day*.json")):
-        results = json.loads(path.read_text())
-        gpu, note = path.parent.name, ROOT / results["day"] / "README.md"
-        markers = re.compile(rf"(<!-- results:{gpu} -->\n).*?(<!-- /results:{gpu} -->)", re.DOTALL)
-        old = note.read_text()
-        if not markers.search(old):
-            print(f"error: {note.relative_to(ROOT)} has no <!-- results:{gpu} --> markers", file=sys.stderr)
-            return 1
-        new = markers.sub(lambda m: m[1] + render(results) + "\n" + m[2], old)
-        if new == old:
-            continue
+    stale, pictures = 0, set()
+    for path in sorted(ROOT.glob("docs/results/*/day[0-9][0-9].json")):
+        for file, text in expected(path, json.loads(path.read_text(encoding="utf-8"))).items():
+            pictures.add(file)
+            shown = file.relative_to(ROOT)
+            if text is None:
+                print(f"error: {shown} has no <!-- results:{path.parent.name} --> markers", file=sys.stderr)
+                return 1
+            if text == read(file):
+                continue
+            stale += 1
+            if check:
+                print(f"error: {shown} is not what {path.relative_to(ROOT)} says: run ./days report", file=sys.stderr)
+            else:
+                file.parent.mkdir(exist_ok=True)
+                file.write_text(text, encoding="utf-8")
+                print(f"wrote {shown}")
+    for file in sorted(set(ROOT.glob("day[0-9][0-9]_*/pictures/results_*.svg")) - pictures):
         stale += 1
         if check:
-            print(f"error: {note.relative_to(ROOT)} is not what {path.relative_to(ROOT)} says: run tools/results_tables.py",
-                  file=sys.stderr)
+            print(f"error: {file.relative_to(ROOT)} is of no result file: run ./days report", file=sys.stderr)
         else:
-            note.write_text(new)
-            print(f"wrote {note.relative_to(ROOT)}")
+            file.unlink()
+            print(f"removed {file.relative_to(ROOT)}")
     return 1 if check and stale else 0
 
 

@@ -16,7 +16,7 @@ import threading
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import List, Optional
+from typing import Callable, List, Optional
 
 from days_cli import console, paths
 from days_cli.errors import ENVIRONMENT, WRONG, DaysError
@@ -36,6 +36,8 @@ class Step:
     label: str
     after: List["Step"] = field(default_factory=list)  # steps whose outputs are inputs of this one
     source: Optional[str] = None  # the file to blame when the command fails
+    cwd: Optional[Path] = None  # where the command runs, and what relative paths start from; the root by default
+    messages: Optional[Callable[[str], str]] = None  # what to tell of the command's output; warnings are told each time
 
     @property
     def deps(self):
@@ -124,11 +126,11 @@ class Build:
             visit(target)
         return done
 
-    def _mtime(self, path):
-        key = str(path)
+    def _mtime(self, path, cwd=None):
+        key = str((cwd or paths.ROOT) / path)
         if key not in self._mtimes:
             try:
-                self._mtimes[key] = os.stat(paths.ROOT / key).st_mtime_ns
+                self._mtimes[key] = os.stat(key).st_mtime_ns
             except OSError:
                 self._mtimes[key] = None
         return self._mtimes[key]
@@ -145,7 +147,7 @@ class Build:
                 inputs += read_deps(step.deps)
         except OSError:
             return False
-        times = [self._mtime(path) for path in inputs]
+        times = [self._mtime(path, step.cwd) for path in inputs]
         return all(time_ is not None and time_ <= made for time_ in times)
 
     def _make(self, stale):
@@ -193,7 +195,7 @@ class Build:
             with self._guard:
                 if self._failed.is_set():
                     raise _NotStarted()
-                process = subprocess.Popen(command, cwd=paths.ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                process = subprocess.Popen(command, cwd=step.cwd or paths.ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                            stdin=subprocess.DEVNULL)
                 self._processes.add(process)
             output = process.communicate()[0].decode(errors="replace")
@@ -202,7 +204,10 @@ class Build:
             if process.returncode == 0:
                 os.utime(partial, ns=(began, began))  # an edit while the compiler ran counts as newer
                 os.replace(partial, step.output)
-                step.record.write_text(_text(step))
+                if step.messages and output.strip():
+                    step.record.unlink(missing_ok=True)
+                else:
+                    step.record.write_text(_text(step))
         except OSError as failure:
             self._failed.set()
             raise DaysError(f"{command[0]}: {failure.strerror or failure}", "./days doctor", ENVIRONMENT) from failure
@@ -213,12 +218,12 @@ class Build:
             first = not self._failed.is_set()
             self._failed.set()
             if first:
-                self._show(output)
+                self._show(step.messages(output) if step.messages else output)
             what = f"{step.source} does not compile" if step.source else f"{step.label} cannot be linked"
             if process.returncode < 0:
                 what = f"the compiler was killed by signal {-process.returncode} at {step.label}"
             raise DaysError(what, code=ENVIRONMENT if "No space left" in output else WRONG)
-        self._show(output)  # warnings
+        self._show(step.messages(output) if step.messages else output)  # warnings
 
     def _show(self, output):
         if output.strip() and not self._quiet:

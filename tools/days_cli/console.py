@@ -8,6 +8,8 @@ import shutil
 import sys
 import textwrap
 
+from days_cli import COMMANDS
+
 WIDTH = 80
 _CODES = {"green": "32", "red": "1;31", "yellow": "33", "cyan": "36", "bold": "1"}
 _STATUS = {"ok": "green", "FAIL": "red", "skip": "yellow", "warn": "yellow", "miss": "yellow"}
@@ -44,7 +46,7 @@ def status(word, width=0):
 
 def paint_commands(text, stream=None):
     """Colours the days commands in a sentence: ./days, its subcommand, and a number or flag after it."""
-    return re.sub(r"\./days(?: (?:list|run|test|bench|doctor|new)\b)?(?: (?:\d+|--?\w[\w-]*)\b)*",
+    return re.sub(r"\./days(?: (?:" + "|".join(COMMANDS) + r")\b)?(?: (?:\d+|--?\w[\w-]*)\b)*",
                   lambda match: paint(match.group(), "cyan", stream), text)
 
 

@@ -8,10 +8,8 @@ import importlib
 import signal
 import sys
 
-from days_cli import arguments, console
+from days_cli import COMMANDS, arguments, console
 from days_cli.errors import ENVIRONMENT, INTERRUPTED, DaysError
-
-COMMANDS = ("list", "run", "test", "bench", "doctor", "new")
 
 _FOOT = """
 A day is named 14, day14, softmax, or by any unique prefix.

@@ -14,14 +14,19 @@ from days_cli.errors import ENVIRONMENT, DaysError
 # What each manager calls the things that days can need.
 _NAMES = {
     "apt-get": {"compiler": "g++", "cmake": "cmake", "ninja": "ninja-build", "gtest": "libgtest-dev",
-                "benchmark": "libbenchmark-dev", "venv": "python3-venv"},
+                "benchmark": "libbenchmark-dev", "venv": "python3-venv",
+                "libpng": "libpng-dev", "libjpeg": "libjpeg-dev"},
     "brew": {"compiler": "gcc", "cmake": "cmake", "ninja": "ninja", "gtest": "googletest",
-             "benchmark": "google-benchmark"},
+             "benchmark": "google-benchmark",
+             "libpng": "libpng", "libjpeg": "jpeg-turbo"},
     "dnf": {"compiler": "gcc-c++", "cmake": "cmake", "ninja": "ninja-build", "gtest": "gtest-devel",
-            "benchmark": "google-benchmark-devel"},
-    "pacman": {"compiler": "gcc", "cmake": "cmake", "ninja": "ninja", "gtest": "gtest", "benchmark": "benchmark"},
+            "benchmark": "google-benchmark-devel",
+            "libpng": "libpng-devel", "libjpeg": "libjpeg-turbo-devel"},
+    "pacman": {"compiler": "gcc", "cmake": "cmake", "ninja": "ninja", "gtest": "gtest", "benchmark": "benchmark",
+               "libpng": "libpng", "libjpeg": "libjpeg-turbo"},
     "zypper": {"compiler": "gcc-c++", "cmake": "cmake", "ninja": "ninja", "gtest": "gtest",
-               "benchmark": "benchmark-devel"},
+               "benchmark": "benchmark-devel",
+               "libpng": "libpng16-devel", "libjpeg": "libjpeg8-devel"},
 }
 _INSTALL = {"apt-get": "apt-get install -y", "brew": "brew install", "dnf": "dnf install -y", "pacman": "pacman -S",
             "zypper": "zypper install -y"}

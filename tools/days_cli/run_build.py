@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 from days_cli import gpu as gpus
@@ -18,64 +19,103 @@ def _warnings(warnings, host, prefix=""):
     return warnings + [prefix + ("-Wno-restrict" if host.kind == "g++" else "-Wno-missing-braces")]
 
 
+def _object_path(folder, source):
+    """Beneath the build folder, also for a file outside the clone."""
+    return folder / "obj" / (source.lstrip("/").replace("../", "_/") + ".o")
+
+
 class Simt:
     """Kernels on this CPU: .cu files go through simtcc, all are linked with the runtime."""
 
-    def __init__(self, checked=False):
-        self.folder = paths.RUN_BUILD / ("simt-checked" if checked else "simt")
+    def __init__(self, checked=False, traced=False, shared=False):
+        # Only .cu files are compiled another way for checked and traced builds; all else is shared. A shared library's code
+        # can be anywhere in memory, so nothing of it is shared either; it is for checks alone, and built to be ready soon.
+        self._flags = settings.load()["cxx"]["flags"]
+        if shared:
+            self._flags = [*(flag for flag in self._flags if flag[:2] not in ("-O", "-g")), "-O0", "-fPIC"]
+        self._shared = shared
+        self._plain_folder = paths.RUN_BUILD / ("simt-library" if shared else "simt")
+        kind = "checked" if checked else "traced" if traced else ""
+        self.folder = paths.RUN_BUILD / f"simt-{kind}" if kind else self._plain_folder
         self._data = settings.load()
-        self._checked = self._data["simt"]["checked"] if checked else []
+        self._mode = self._data["simt"][kind] if kind else []
         self._compiler = toolchain.host_compiler()
         self._cxx = self._compiler.path
         self._warnings = _warnings(self._data["cxx"]["warnings"], self._compiler)
         self._standard = "-std=" + self._data["cxx"]["standard"]
-        # One for checked and plain builds: it is the same.
-        self._simtcc = self._translator(paths.RUN_BUILD / "simt")
+        self.translator = self._translator()
 
     def _object(self, source, command, after=(), folder=None):
-        output = (folder or self.folder) / "obj" / (source + ".o")
+        output = _object_path(folder or self.folder, source)
         return Step(output, [*command, *_DEPS, "-c", source, "-o", OUT], [Path(source)], source, list(after), source)
 
-    def _translator(self, folder):
+    def _translator(self):
         include = paths.ROOT / self._data["simt"]["include"]
         command = [self._cxx, self._standard, *self._data["simt"]["translator_flags"],
                    f'-DSIMT_INCLUDE_DIR="{include}"']
-        objects = [self._object(source, command, folder=folder)
+        objects = [self._object(source, command, folder=self._plain_folder)
                    for source in settings.expand(self._data["simt"]["translator"])]
-        return Step(folder / "simtcc", [self._cxx, *(str(step.output) for step in objects), "-o", OUT], [], "simtcc",
-                    objects)
+        return Step(self._plain_folder / "simtcc", [self._cxx, *(str(step.output) for step in objects), "-o", OUT], [],
+                    "simtcc", objects)
 
     def _plain(self):
         simt = self._data["simt"]
-        return [self._cxx, self._standard, *self._data["cxx"]["flags"], *self._warnings,
+        return [self._cxx, self._standard, *self._flags, *self._warnings,
                 *("-D" + define for define in simt["defines"]), "-isystem", simt["include"], "-I."]
 
-    def object(self, source):
+    def object(self, source, includes=()):
         if not source.endswith(".cu"):
-            return self._object(source, self._plain())
-        command = [str(self._simtcc.output), *self._checked, self._cxx, self._standard, *self._data["cxx"]["flags"],
-                   *self._warnings, "-I."]
-        return self._object(source, command, [self._simtcc])
+            return self._object(source, [*self._plain(), *includes], folder=self._plain_folder)
+        # In a learner's file blockIdx.x * 32 + threadIdx.x < n may compare unsigned with int: nvcc says nothing of it, and
+        # templates would say it once for each type.
+        quiet = ["-Wno-sign-compare"] if source.startswith("my/") else []
+        command = [str(self.translator.output), *self._mode, self._cxx, self._standard, *self._flags,
+                   *self._warnings, *quiet, "-I."]
+        return self._object(source, command, [self.translator])
+
+    def stand_alone(self, name, path, flags):
+        """A program of one file anywhere. flags: for the compiler, after nvcc's default standard."""
+        command = [str(self.translator.output), *self._mode, self._cxx, "-std=c++17", *self._data["cxx"]["flags"], *flags]
+        output = self.folder / "programs" / (name + ".o")
+        object_ = Step(output, [*command, *_DEPS, "-c", str(path), "-o", OUT], [path], path.name, [self.translator],
+                       os.path.relpath(path))
+        objects = [object_, *self._runtime()]
+        return Step(self.folder / "programs" / name,
+                    [self._cxx, *(str(step.output) for step in objects), *self.libraries(), "-o", OUT], [], name, objects)
 
     def _runtime(self):
         simt = self._data["simt"]
         command = [*self._plain(), "-I" + simt["runtime_include"]]
-        return [self._object(source, command) for source in settings.expand(simt["runtime"])]
+        return [self._object(source, command, folder=self._plain_folder)
+                for source in settings.expand(simt["runtime"])]
 
-    def program(self, name, sources):
-        objects = [self.object(source) for source in sources] + self._runtime()
+    def static_library(self):
+        """The runtime as libsimt.a, for programs that are linked elsewhere (with libraries())."""
+        objects = self._runtime()
+        return Step(self._plain_folder / "libsimt.a", ["ar", "rcs", OUT, *(str(step.output) for step in objects)], [],
+                    "libsimt.a", objects)
+
+    def libraries(self):
+        """What the runtime itself is linked with."""
         # libbacktrace comes with GCC and gives reports their lines; elsewhere the runtime does without.
         backtrace = toolchain.output_of([self._cxx, "-print-file-name=libbacktrace.a"]).strip()
-        libraries = [backtrace] if Path(backtrace).is_absolute() else []
-        return Step(self.folder / name, [self._cxx, *(str(step.output) for step in objects), *libraries,
-                                         *self._data["cxx"]["link"], "-ldl", "-o", OUT], [], name, objects)
+        return [*([backtrace] if Path(backtrace).is_absolute() else []), *self._data["cxx"]["link"], "-ldl"]
+
+    def program(self, name, sources, pictures=None):
+        parts, link = _picture_parts(self, pictures)
+        objects = [self.object(source) for source in sources] + parts + self._runtime()
+        return Step(self.folder / name,
+                    [self._cxx, *(["-shared"] if self._shared else []), *(str(step.output) for step in objects), *link,
+                     *self.libraries(), *(_own_symbols() + _own_start() if self._shared else []), "-o", OUT], [], name,
+                    objects)
 
 
 class Cuda:
     """nvcc, for exactly the GPU that is here."""
 
-    def __init__(self):
-        self.folder = paths.RUN_BUILD / "cuda"
+    def __init__(self, shared=False):
+        self._shared = shared
+        self.folder = paths.RUN_BUILD / ("cuda-library" if shared else "cuda")
         self._data = settings.load()
         self._nvcc = toolchain.nvcc()
         host, problem = toolchain.nvcc_host()
@@ -85,31 +125,80 @@ class Cuda:
                          *(["-ccbin", host.path] if problem or os.environ.get("CUDAHOSTCXX") else [])]
 
     def object(self, source, includes=()):
-        command = [*self._command, *self._data["cuda"]["flags"], *self._warnings, *includes, "-I."]
-        return Step(self.folder / "obj" / (source + ".o"), [*command, *_DEPS, "-c", source, "-o", OUT], [Path(source)],
+        command = [*self._command, *self._data["cuda"]["flags"], *(["-Xcompiler=-fPIC"] if self._shared else []),
+                   *self._warnings, *includes, "-I."]
+        return Step(_object_path(self.folder, source), [*command, *_DEPS, "-c", source, "-o", OUT], [Path(source)],
                     source, [], source)
 
-    def program(self, name, sources, baselines=()):
-        objects = [self.object(source) for source in sources]
-        libraries = []
+    def program(self, name, sources, baselines=(), pictures=None):
+        parts, libraries = _picture_parts(self, pictures)
+        objects = [self.object(source) for source in sources] + parts
         for source in baselines:
             library, _ = toolchain.find_library(Path(source).stem, self._nvcc)
             if library is None:
                 continue  # the table says "not built"
             objects.append(self.object(source, ["-isystem", library.include] if library.include else []))
-            if library.binary:
-                libraries += [library.binary, "-Xlinker", "-rpath," + str(Path(library.binary).parent)]
-        return Step(self.folder / name, [*self._command, *(str(step.output) for step in objects), *libraries, "-o", OUT],
-                    [], name, objects)
+            for binary in library.binaries:
+                libraries += [binary, "-Xlinker", "-rpath," + str(Path(binary).parent)]
+        shared = ["-shared", *(f"-Xlinker={flag[len('-Wl,'):]}" for flag in _own_symbols())] if self._shared else []
+        return Step(self.folder / name,
+                    [*self._command, *shared, *(str(step.output) for step in objects), *libraries, "-o", OUT], [], name, objects)
 
 
-def build_day(day, backend, checked=False):
-    """The path of the day's executable, brought up to date."""
+def _own_symbols():
+    """The process that loads a library may hold another CUDA runtime, as PyTorch's does: ours is bound to what is in it."""
+    return [] if sys.platform == "darwin" else ["-Wl,-Bsymbolic", "-Wl,--exclude-libs=ALL"]
+
+
+def _own_start():
+    """Where the code begins has a name in executables alone. Checked builds ask for it; a library is none."""
+    return [] if sys.platform == "darwin" else ["-Wl,--defsym=__executable_start=0"]
+
+
+def _picture_parts(maker, pictures):
+    """(steps of common/image, what to link): none without toolchain.Pictures."""
+    if not pictures:
+        return [], []
+    sources = settings.expand(settings.load()["pictures"]["sources"])
+    return [maker.object(source, pictures.compile) for source in sources], list(pictures.link)
+
+
+def build_day(day, backend, checked=False, exercise=None, traced=False):
+    """The path of the day's executable, brought up to date. exercise: a .cu file that takes exercise.cu's place."""
     sources = settings.expand([f"{day.target}/*.cu", f"{day.target}/*.cpp", "common/*.cu", "common/*.cpp"])
+    name = day.target
+    if exercise:
+        sources = [source for source in sources if source != f"{day.target}/exercise.cu"] + [exercise]
+        name += "_yours"
+    # A day with sample pictures reads others, too, where the libraries are here; without them it runs all the same.
+    pictures = toolchain.find_pictures()[0] if (paths.ROOT / day.target / "samples").is_dir() else None
     if backend == "cuda":
-        step = Cuda().program(day.target, sources, settings.expand(f"{day.target}/baselines/*.cu"))
+        step = Cuda().program(name, sources, settings.expand(f"{day.target}/baselines/*.cu"), pictures)
     else:
-        step = Simt(checked).program(day.target, sources)
+        step = Simt(checked, traced).program(name, sources, pictures)
+    with lock(paths.RUN_BUILD):
+        Build().run([step])
+    return step.output
+
+
+def build_library(day, backend):
+    """The path of the day's shared library (common/library.h), brought up to date."""
+    sources = settings.expand([f"{day.target}/*.cu", f"{day.target}/*.cpp", "common/*.cu", "common/*.cpp",
+                               f"bench/day{day.number:02d}_bench.cpp"])
+    sources.remove(f"{day.target}/main.cpp")
+    name = f"libday{day.number:02d}.so"
+    if backend == "cuda":
+        step = Cuda(shared=True).program(name, sources, settings.expand(f"{day.target}/baselines/*.cu"))
+    else:
+        step = Simt(shared=True).program(name, sources)
+    with lock(paths.RUN_BUILD):
+        Build().run([step])
+    return step.output
+
+
+def build_file(path, name, flags):
+    """The path of a stand-alone program's traced executable, brought up to date."""
+    step = Simt(traced=True).stand_alone(name, path, flags)
     with lock(paths.RUN_BUILD):
         Build().run([step])
     return step.output

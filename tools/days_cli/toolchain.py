@@ -18,6 +18,8 @@ from days_cli import gpu as gpus
 from days_cli import packages, settings
 from days_cli.errors import ENVIRONMENT, DaysError
 
+_PREFIXES = ("/usr", "/usr/local", "/opt/homebrew")  # where system libraries are, pkg-config or not
+
 OLDEST = {"g++": 11, "clang": 14, "Apple clang": 15}
 
 
@@ -221,7 +223,7 @@ class Library:
     """A CUDA library as baselines use it."""
     title: str
     include: Optional[str]  # to add to the search path; None where nvcc finds the header itself
-    binary: Optional[str]  # the file to link
+    binaries: Tuple[str, ...]  # the files to link
     wheel: str = ""  # pip's name for it
 
 
@@ -249,29 +251,70 @@ def find_library(key, compiler):
     for include in (compiler.root / "include", *compiler.root.glob("targets/*/include")):
         for header in (include / data["header"], include / "cccl" / data["header"]):
             if header.is_file():
-                binary = _shared(soname, (include.parent / "lib64", include.parent / "lib"))
-                if binary or not soname:
-                    return Library(data["title"], None, binary), ""
+                binaries = _shared(soname, (include.parent / "lib64", include.parent / "lib"))
+                if binaries is not None:
+                    return Library(data["title"], None, binaries), ""
     wheel = data.get("wheels", {}).get(str(compiler.version[0]))
     if not wheel:
         return None, ""
     for folder in site_folders():
         base = folder / wheel["folder"]
         if (base / "include" / data["header"]).is_file():
-            binary = _shared(soname, (base / "lib",))
-            if binary or not soname:
-                return Library(data["title"], str(base / "include"), binary, wheel["package"]), ""
+            binaries = _shared(soname, (base / "lib",))
+            if binaries is not None:
+                return Library(data["title"], str(base / "include"), binaries, wheel["package"]), ""
     return None, f"pip install '{wheel['package']}=={dotted(compiler.version)}.*'"
 
 
-def _shared(soname, folders):
-    if not soname:
-        return None
+def _shared(sonames, folders):
+    """The files of these shared libraries, all from one folder; () where none is needed, None where one is missing."""
+    sonames = [sonames] if isinstance(sonames, str) else sonames or []
     for folder in folders:
-        exact = folder / f"lib{soname}.so"
-        if exact.exists():
-            return str(exact)
-        versioned = sorted(path for path in folder.glob(f"lib{soname}.so.*") if re.search(r"\.so\.\d+$", path.name))
-        if versioned:
-            return str(versioned[-1])
+        files = [_newest(folder, soname) for soname in sonames]
+        if all(files):
+            return tuple(files)
     return None
+
+
+def _newest(folder, soname):
+    exact = folder / f"lib{soname}.so"
+    if exact.exists():
+        return str(exact)
+    versioned = sorted(path for path in folder.glob(f"lib{soname}.so.*") if re.search(r"\.so\.\d+$", path.name))
+    return str(versioned[-1]) if versioned else None
+
+
+@dataclass(frozen=True)
+class Pictures:
+    """How common/image is compiled and linked."""
+    compile: Tuple[str, ...]
+    link: Tuple[str, ...]
+    versions: str  # "libpng 1.6.39, libjpeg 2.1.5", as far as pkg-config tells
+
+
+def find_pictures():
+    """(Pictures or None, names of the libraries that are missing). pkg-config knows best; else the usual folders."""
+    flags, links, versions, missing = [], [], [], []
+    for library in settings.load()["pictures"]["libraries"]:
+        asked = ["pkg-config", "--cflags", "--libs", library["pkg_config"]]
+        done = subprocess.run(asked, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, universal_newlines=True,
+                              check=False) if shutil.which("pkg-config") else None
+        if done and done.returncode == 0:
+            words = done.stdout.split()
+            links += [word for word in words if word.startswith(("-l", "-L"))]
+            flags += [part for word in words if word.startswith("-I") for part in ("-isystem", word[2:])]
+            version = output_of(["pkg-config", "--modversion", library["pkg_config"]]).strip()
+            versions.append(f"{library['name']} {version}")
+            continue
+        root = next((Path(root) for root in _PREFIXES if (Path(root) / "include" / library["header"]).is_file()), None)
+        if root is None:
+            missing.append(library["name"])
+            continue
+        if str(root) not in _PREFIXES[:2]:  # where compilers look by themselves
+            flags += ["-isystem", f"{root}/include"]
+            links.append(f"-L{root}/lib")
+        links.append("-l" + library["link"])
+        versions.append(library["name"])
+    if missing:
+        return None, missing
+    return Pictures(tuple(flags), tuple(dict.fromkeys(links)), ", ".join(versions)), []

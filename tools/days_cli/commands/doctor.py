@@ -95,6 +95,7 @@ def examine():
         yield _tool(tool)
     for package in ("gtest", "benchmark"):
         yield _package(package)
+    yield _pictures()
     yield from _libraries(probe, compiler)
     yield _profiler(probe, cuda_works)
     yield _disk()
@@ -196,6 +197,14 @@ def _package(package):
         return Finding(package, "ok", version)
     use = "test" if package == "gtest" else "bench"
     return Finding(package, "miss", f"for ./days {use} ({cmake_tools.plan(package)})")
+
+
+def _pictures():
+    pictures, missing = toolchain.find_pictures()
+    if pictures:
+        return Finding("pictures", "ok", f"{pictures.versions}: --image works")
+    return Finding("pictures", "miss", f"no {' and no '.join(missing)}: days run, but without --image",
+                   packages.command(missing))
 
 
 def _libraries(probe, compiler):

@@ -2,7 +2,7 @@
 """days list: every day, track by track; days alone: one line a track."""
 from __future__ import annotations
 
-from days_cli import arguments, catalog, console
+from days_cli import arguments, catalog, console, exercises
 from days_cli import gpu as gpus
 
 USAGE = ""
@@ -38,22 +38,24 @@ def _line(day):
 
 
 def overview():
-    """The bare command. In the bars # is a day that is here, . one that is planned."""
+    """The bare command. In the bars # is a day whose exercise is solved, o one that is here, . one that is planned."""
     tracks = catalog.tracks()
+    done = [day for day in catalog.here() if exercises.solved(day)]
     planned, here = len(catalog.all_days()), len(catalog.here())
     probe = gpus.detect()
     where = f"{probe.gpu.name}, sm_{probe.gpu.sm}." if probe.gpu else "No GPU: kernels run on this CPU."
-    for line in console.wrap(f"{planned} days of GPU programming, {here} here so far. {where}"):
+    for line in console.wrap(f"{planned} days of GPU programming, {here} here so far (o; # once you have solved its "
+                             f"exercise). {where}"):
         console.say(line)
     width = max(len(track) for track, _ in tracks) + 1
     longest = max(len(days) for _, days in tracks)
-    first = next((day for _, days in tracks for day in days if day.folder), None)
+    first = next((day for _, days in tracks for day in days if day.folder and day not in done), None)
     for track, days in tracks:
-        bar = "[" + "".join("#" if day.folder else "." for day in days) + "]"
-        count = f"{sum(day.folder is not None for day in days)}/{len(days)}"
+        bar = "[" + "".join("#" if day in done else "o" if day.folder else "." for day in days) + "]"
+        count = f"{sum(day in done for day in days)}/{len(days)}"
         start = f"  <- start here: {first.label}" if first in days else ""
         console.say(f"{track:<{width}}{bar:<{longest + 2}} {count:>5}" + console.paint(start, "bold"))
     number = first.number if first else 1
     console.say("Next  " + console.paint(f"./days run {number}", "cyan") +
-                "        Also  list, test, bench, doctor, new, --help")
+                "        Also  check, explain, hint, list, doctor, --help")
     return 0

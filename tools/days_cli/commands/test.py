@@ -19,6 +19,7 @@ HELP = """./days test [DAY]     builds and runs the tests of a day, or all of th
 
   --backend cuda|simt     where kernels run (default: the GPU if any)
   --preset NAME,...       these CMake presets (cpu, cpu-checked, cuda) instead
+                          of cpu then cpu-checked, or cuda
   --checked               the preset cpu-checked: every access is watched
   --color auto|always|never
 
@@ -84,7 +85,8 @@ def _presets(given, day):
     backend, remark = toolchain.choose_backend(given.get("--backend"), again)
     if remark:
         console.note(remark)
-    return [cmake_tools.preset_for(None, backend)]
+    # On the CPU plain first, which is soon done, then with every access watched.
+    return [cmake_tools.preset_for(None, backend)] if backend == "cuda" else ["cpu", "cpu-checked"]
 
 
 def _test(preset, day):
@@ -95,7 +97,7 @@ def _test(preset, day):
         tests = _listed(preset, label)
         if not tests:
             raise DaysError(f"day {day.label} has no tests" if day else "there are no tests", "./days list", WRONG)
-        cmake_tools.build(preset, [name for name, is_target in tests if is_target])
+        cmake_tools.build(preset, sorted({target for _, target in tests if target}))
     folder = paths.BUILD / preset
     results = folder / "test-results"
     shutil.rmtree(results, ignore_errors=True)
@@ -119,7 +121,7 @@ def _test(preset, day):
 
 
 def _listed(preset, label):
-    """(name, whether it is a target to build) of each test that ctest would run."""
+    """(name, target to build, or None) of each test that ctest would run."""
     text = toolchain.output_of([cmake_tools.find("ctest")[0], "--preset", preset, *label, "--show-only=json-v1"],
                                cwd=paths.ROOT)
     try:
@@ -127,8 +129,9 @@ def _listed(preset, label):
     except ValueError as error:
         raise DaysError(f"ctest cannot list the tests of {preset}", f"ctest --preset {preset} -N", WRONG) from error
     programs = paths.BUILD / preset / "bin"
-    # What is not built yet has no command; what has one elsewhere is a script.
-    return [(test["name"], test.get("command", [str(programs)])[0].startswith(str(programs))) for test in tests]
+    # What is not built yet has no command; what has one elsewhere is a script. A test is named TARGET or TARGET:CASE.
+    return [(test["name"], test["name"].partition(":")[0]
+             if test.get("command", [str(programs)])[0].startswith(str(programs)) else None) for test in tests]
 
 
 def _read(results):

@@ -1,0 +1,286 @@
+# SPDX-License-Identifier: MIT
+"""days explain: what a variant's accesses cost, line by line, counted on the CPU backend."""
+from __future__ import annotations
+
+import difflib
+import hashlib
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from days_cli import arguments, catalog, console, exercises, paths, run_build, toolchain, trace_picture, trace_text, traces
+from days_cli.errors import ENVIRONMENT, WRONG, DaysError
+
+USAGE = "DAY VARIANT"
+SUMMARY = "what each line costs: sectors, bank conflicts"
+HELP = """./days explain DAY VARIANT     what each line's memory accesses cost
+./days explain DAY             one row a variant
+./days explain --file prog.cu  any stand-alone program's kernels
+                               [-I... -D... -std=...] [-- its arguments]
+
+  --size 4096x33           the problem's own order of extents
+  --type fp32|fp16|bf16    this element type
+  --json [FILE]            all counts as JSON, on standard output without FILE
+  --color auto|always|never
+
+Runs on this CPU, GPU or not, and counts what a GPU's load/store units would
+do: requests of warps, 32-byte sectors, passes of shared memory. The picture
+goes to build/explain/. How to read it: docs/explain.md"""
+
+_PICTURES = paths.BUILD / "explain"
+
+
+def run(args):
+    given = _parse(list(args))
+    if given.get("--help"):
+        console.say(HELP)
+        return 0
+    if given.get("--file"):
+        return _explain_file(given)
+    if not given.words:
+        raise DaysError("explain which day?", "./days explain 1")
+    day = catalog.resolve(given.words[0], "explain")
+    if len(given.words) == 1:
+        return _explain_day(day, given)
+    return _explain_variant(day, given.words[1], given)
+
+
+def _parse(args):
+    """--json may stand without a value; flags of the compiler go with --file alone."""
+    compiler, plain, rest = [], [], []
+    if "--" in args:
+        at = args.index("--")
+        args, rest = args[:at], args[at + 1:]
+    for i, argument in enumerate(args):
+        if argument == "--json" and (i + 1 == len(args) or args[i + 1].startswith("-") and args[i + 1] != "-"):
+            argument = "--json=-"
+        if argument.startswith(("-I", "-D", "-std=")):
+            compiler.append(argument)
+        else:
+            plain.append(argument)
+    given = arguments.parse("explain", plain, {"--size": None, "--type": None, "--json": None, "--file": None}, (), 2)
+    if (compiler or rest) and not given.get("--file"):
+        raise DaysError(f"{(compiler or ['--'])[0]} goes with --file", "./days explain --help")
+    given.compiler, given.rest = compiler, rest
+    return given
+
+
+# ---- a day ----
+
+def _build(day, variant=""):
+    """"exercise" is the learner's file where there is one."""
+    mine = exercises.my_file(day)
+    yours = exercises.shown(mine) if variant == "exercise" and mine.exists() else None
+    return run_build.build_day(day, "simt", traced=True, exercise=yours)
+
+
+def _listed(program, yours=False):
+    """The names of the day's variants, by its own --list."""
+    text = toolchain.output_of([str(program), "--list"])
+    rows = [line for line in text.splitlines() if line.startswith("  ") and "library" not in line]
+    if not yours:
+        rows = [line for line in rows if "yours, with --exercise" not in line]
+    return [line.split()[0] for line in rows]
+
+
+def _trace(command, results=None):
+    """Runs a traced program: (its trace, what it wrote to standard output). DaysError where it fails."""
+    with tempfile.TemporaryDirectory(prefix="days-explain-") as folder:
+        trace = Path(folder) / "trace.json"
+        if results:
+            command = [*command, "--json", str(Path(folder) / "results.json")]
+        environment = dict(os.environ, SIMT_TRACE=str(trace), NO_COLOR="1")
+        try:
+            done = subprocess.run([str(word) for word in command], env=environment, stdout=subprocess.PIPE,
+                                  stdin=subprocess.DEVNULL, check=False)
+        except OSError as error:
+            raise DaysError(f"{command[0]} cannot be started: {error.strerror}", "./days doctor", ENVIRONMENT) from error
+        output = done.stdout.decode(errors="replace")
+        if done.returncode and (results or not trace.exists()):
+            sys.stderr.write(output)
+            sys.stderr.flush()
+            code = done.returncode if done.returncode in (1, 2, 3) else WRONG
+            raise DaysError(f"{os.path.basename(str(command[0]))} ended with {done.returncode}", code=code)
+        if not trace.exists():
+            raise DaysError(f"{os.path.basename(str(command[0]))} left no trace", code=WRONG)
+        table = traces.load(Path(folder) / "results.json") if results else None
+        return traces.load(trace), table, output, done.returncode
+
+
+def _flags(given):
+    return [word for name in ("--size", "--type") if given.get(name) for word in (name, given.get(name))]
+
+
+def _of_day(trace, day):
+    """The launches of the day's own kernels: not those that make its inputs."""
+    own = [kernel for kernel in trace["kernels"] if kernel["file"].startswith(day.target + "/")]
+    return dict(trace, kernels=own or [k for k in trace["kernels"] if not k["file"].startswith("common/harness")])
+
+
+def count(program, day, variant, flags=()):
+    """(trace of the day's own kernels, the run's results) of a variant; without flags on the shape that it has on the CPU."""
+    trace, table, _, _ = _trace([program, "--variant", variant, *flags], results=True)
+    return _of_day(trace, day), table
+
+
+def _shape_of(table):
+    """("matmul", "256 x 256 x 256", "fp32") of the results' first table."""
+    first = (table["tables"] or [{}])[0]
+    return first.get("ladder", ""), " x ".join(map(str, first.get("shape", {}).values())), first.get("type", "")
+
+
+def _explain_variant(day, variant, given):
+    program = _build(day, variant)
+    _known(variant, _listed(program, yours=True), day)
+    trace, table = count(program, day, variant, _flags(given))
+    ladder, shape, kind = _shape_of(table)
+    trace = {"day": day.target, "ladder": ladder, "variant": variant, "shape": shape, "type": kind, **trace}
+    if _write_json(trace, given):
+        return 0
+    launches = traces.launches(trace)
+    _no_kernel(launches, f"{day.label}, {variant}")
+    title = f"Day {day.number:02d} {ladder or day.name}, {variant}: {shape} {kind}".rstrip()
+    picture = _picture(f"{day.number:02d}_{variant}", title, launches)
+    block = f", block {trace_text.extents(launches[0].block)}" if len(launches) == 1 else ""
+    for line in console.wrap(f"{title}{block}, counted on simt"):
+        console.say(line)
+    _say(launches, trace)
+    _foot(launches, picture, str(program.relative_to(paths.ROOT)).replace("simt-traced", "cuda")
+          + " --variant " + variant)
+    return 0
+
+
+def _known(variant, names, day):
+    if variant in names:
+        return
+    near = difflib.get_close_matches(variant, names, 1, 0.4)
+    raise DaysError(f'day {day.label} has no variant "{variant}". ' + (f"Nearest: {near[0]}" if near else "There are "
+                    + ", ".join(names)), f"./days explain {day.number} {near[0] if near else names[0]}")
+
+
+def _explain_day(day, given):
+    program = _build(day)
+    rows, collected = [], []
+    for name in _listed(program):
+        console.progress(f"counting {name}")
+        try:
+            trace, table = count(program, day, name, _flags(given))
+        except DaysError as error:
+            if error.code != WRONG and not given.get("--size") and not given.get("--type"):
+                raise
+            rows.append((name, None))
+            continue
+        ladder, shape, kind = _shape_of(table)
+        collected.append(dict(trace, day=day.target, ladder=ladder, variant=name, shape=shape, type=kind))
+        rows.append((name, traces.launches(trace)))
+    console.clear_progress()
+    if _write_json({"variants": collected}, given):
+        return 0
+    console.say(console.paint(f"Day {day.label}, counted on simt", "bold"))
+    width = max(len(name) for name, _ in rows) + 1
+    console.say(f"{'variant':<{width}}{'read/input':>11}{'sectors':>13}{'a request':>11}{'wasted':>8}"
+                f"{'conflicts':>12}{'barriers':>10}")
+    for name, launches in rows:
+        console.say(f"{name:<{width}}" + (_summary(launches) if launches else "  does not run with these flags here"))
+    console.say()
+    console.say("Why?  " + console.paint(f"./days explain {day.number} {rows[0][0]}", "cyan"))
+    return 0
+
+
+def _summary(launches):
+    total = lambda name: sum(launch.totals[name] * launch.times for launch in launches)
+    requests = sum(total(traces.requests_metric(op)) for op in ("ld", "st"))
+    sectors = sum(total(traces.sectors_metric(op)) for op in ("ld", "st"))
+    least = sum(total(f"simt_least_sectors_op_{op}") for op in ("ld", "st"))
+    conflicts = sum(total(traces.CONFLICTS.format(op)) for op in ("ld", "st"))
+    distinct = total("simt_distinct_bytes_op_ld")
+    reads = f"{total('simt_requested_bytes_op_ld') / distinct:,.1f}" if distinct else "-"
+    return (f"{reads:>11}{sectors:>13,}{sectors / requests if requests else 0:>11.1f}"
+            f"{100 * (1 - least / sectors) if sectors else 0:>7.0f}%{conflicts:>12,}{total('simt_barriers'):>10,}")
+
+
+# ---- any program ----
+
+def _explain_file(given):
+    source = Path(given.get("--file"))
+    if given.words:
+        raise DaysError(f'explain --file takes no day: "{given.words[0]}"', "./days explain --help")
+    if not source.is_file():
+        raise DaysError(f"there is no file {source}", "./days explain --help")
+    path = source.resolve()
+    key = hashlib.sha256("\0".join([str(path), *given.compiler]).encode()).hexdigest()[:12]
+    # As days cc does: older standards than the headers need are read as C++17.
+    flags = ["-std=c++17" if re.fullmatch(r"-std=(?:c|gnu)\+\+(?:98|0x|03|11|1y|14)", flag) else flag
+             for flag in given.compiler]
+    program = run_build.build_file(path, f"{source.stem}-{key}", flags)
+    trace, _, output, status = _trace([program, *given.rest])
+    if given.get("--json"):
+        sys.stderr.write(output)
+        _write_json(trace, given)
+        return status
+    sys.stdout.write(output)
+    launches = traces.launches(trace)
+    _no_kernel(launches, str(source))
+    picture = _picture(source.stem, str(source), launches[:8])
+    if output:
+        console.say()
+    _say(launches, trace, always=True)
+    arguments_ = " ".join(given.rest)
+    _foot(launches, picture, f"./{source.stem} {arguments_}".strip())
+    return status
+
+
+# ---- output ----
+
+def _write_json(trace, given):
+    target = given.get("--json")
+    if not target:
+        return False
+    text = json.dumps(trace, indent=1) + "\n"
+    if target == "-":
+        sys.stdout.write(text)
+        return True
+    try:
+        Path(target).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise DaysError(f"--json {target}: {error.strerror}") from error
+    return True
+
+
+def _no_kernel(launches, what):
+    if not launches:
+        raise DaysError(f"{what}: no kernel ran", code=WRONG)
+
+
+def _picture(name, title, launches):
+    _PICTURES.mkdir(parents=True, exist_ok=True)
+    path = _PICTURES / (name + ".svg")
+    path.write_text(trace_picture.svg(title, launches), encoding="utf-8")
+    return path
+
+
+def _say(launches, trace, always=False):
+    for launch in launches:
+        if always or len(launches) > 1:
+            times = f", {launch.times} launches alike" if launch.times > 1 else ""
+            if launch is not launches[0] or not always:
+                console.say()
+            for line in console.wrap(f"{launch.name}: grid {trace_text.extents(launch.grid)}, "
+                                     f"block {trace_text.extents(launch.block)}{times}"):
+                console.say(console.paint(line, "bold"))
+        for line in trace_text.describe(launch):
+            console.say(line)
+    if trace.get("compiler") != "g++":
+        console.say(f"Compiled by {trace.get('compiler')}: counts are defined by g++'s and may differ.")
+
+
+def _foot(launches, picture, program):
+    console.say("Counted at the SM's requests, before L2; DRAM traffic may be less.")
+    names = sorted({name for launch in launches for name in trace_text.metrics(launch)})
+    if names:
+        console.say("On a GPU: " + console.paint(f"ncu --metrics {','.join(names)} {program}", "cyan"))
+    console.say("Picture: " + console.paint(os.path.relpath(picture), "cyan"))

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: MIT
+"""days next: where to go on."""
+from __future__ import annotations
+
+from days_cli import arguments, catalog, console, exercises
+
+USAGE = ""
+SUMMARY = "the next day whose exercise is open"
+HELP = """./days next             the next day of the tracks whose exercise you have not solved"""
+
+
+def run(args):
+    if arguments.parse("next", args).get("--help"):
+        console.say(HELP)
+        return 0
+    days = [day for _, track in catalog.tracks() for day in track
+            if day.folder and (day.folder / "exercise.cu").is_file()]
+    done = [day for day in days if exercises.solved(day)]
+    following = next((day for day in days if day not in done), None)
+    if following is None:
+        console.say(f"All {len(days)} exercises are solved.")
+        return 0
+    begun = exercises.my_file(following).exists()
+    title = following.front_matter().get("title", "")
+    console.say(f"{len(done)} of {len(days)} exercises solved. " + ("Go on with" if begun else "Next:") +
+                f" day {following.label}")
+    if title:
+        console.say(f"  {title}")
+    for command, what in ((f"./days run {following.number}", "see the rungs"),
+                          (f"{following.target}/README.md", "read the note"),
+                          (f"./days check {following.number}", "write " + exercises.shown(exercises.my_file(following)))):
+        console.say(f"  {console.paint(command, 'cyan')}{' ' * max(2, 34 - len(command))}{what}")
+    return 0

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: MIT
+"""days watch: check, again and again, whenever the learner's file is saved."""
+from __future__ import annotations
+
+import time
+
+from days_cli import arguments, console, exercises
+from days_cli.commands import check
+from days_cli.errors import DaysError
+
+USAGE = "DAY"
+SUMMARY = "checks again on every save"
+HELP = """./days watch DAY        ./days check DAY now, and whenever my/dayNN.cu is saved
+                        Ctrl-C ends it."""
+
+
+def run(args):
+    given = arguments.parse("watch", args, {}, (), 1)
+    if given.get("--help"):
+        console.say(HELP)
+        return 0
+    if not given.words:
+        raise DaysError("watch which day?", "./days watch 1")
+    day = exercises.resolve(given.words[0], "watch")
+    exercises.start(day)
+    seen = None
+    while True:
+        now = _state(exercises.my_file(day))
+        if now is not None and now != seen:
+            seen = now
+            try:
+                check.check(day)
+            except DaysError as error:
+                console.print_error(error)
+            console.say(f"\nWaiting for you to save {exercises.shown(exercises.my_file(day))} (Ctrl-C ends)")
+        time.sleep(0.3)
+
+
+def _state(path):
+    """Changes with every save; None while an editor has the file out of the way."""
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        return None
+    return status.st_mtime_ns, status.st_size, status.st_ino

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: MIT
+"""What compiler and linker say about a program, told in the learner's own files and lines."""
+from __future__ import annotations
+
+import os
+import re
+
+# Headers of CUDA's and NVIDIA's device libraries that simt has not even a stub for.
+_DEVICE_LIBRARIES = (
+    (r"thrust/", "Thrust"), (r"cub/", "CUB"), (r"cutlass/", "CUTLASS"), (r"cute/", "CuTe"), (r"cublas", "cuBLAS"),
+    (r"cufft", "cuFFT"), (r"curand", "cuRAND"), (r"cusparse", "cuSPARSE"), (r"cusolver", "cuSOLVER"), (r"cudnn", "cuDNN"),
+    (r"nvrtc", "NVRTC"), (r"npp", "NPP"), (r"nccl", "NCCL"), (r"nvjpeg", "nvJPEG"), (r"cutensor", "cuTENSOR"),
+    (r"nvml", "NVML"), (r"cupti", "CUPTI"), (r"nvgraph", "nvGRAPH"), (r"optix", "OptiX"), (r"nvshmem", "NVSHMEM"),
+    (r"nvJitLink", "nvJitLink"), (r"(raft|rmm|cudf|cuco|moderngpu|torch|ATen)/", "this library"),
+)
+
+
+def compiling(output, include):
+    """A compiler's messages; include: the folder of simt's headers."""
+    libraries = _device_libraries(output, include)
+    if libraries:
+        return "\n".join(libraries) + "\n"
+    output = re.sub(r"(?:const )?simt_T\d+_\w+\s*(?:&|)\s*\{aka (.+?)\}", r"\1", output)  # a __shared__ variable's type
+    output = re.sub(r"simt_T\d+_(\w+)", r"\1", output)
+    output = re.sub(r"^.*: In lambda function:\n", "", output, flags=re.MULTILINE)
+    output = re.sub(r"::<lambda\(\)( mutable)?>", "", output)  # a kernel's body
+    return _without_our_headers(_blame_the_caller(output, include), include)
+
+
+def _device_libraries(output, include):
+    """The one message that counts where a library is missing: its header and the line that includes it."""
+    told = []
+    folder = re.escape(os.path.normpath(include) + os.sep)
+    stack = []
+    for line in output.splitlines():
+        place = re.match(r"(?:In file included|\s+) from (.+?):(\d+)(?::\d+)?[:,]$", line)
+        if place:
+            stack = stack if line.startswith(" ") else []
+            stack.append((place.group(1), place.group(2)))
+            continue
+        stub = re.match(rf'{folder}(\S+?):\d+:\d+: error: #error "?simt: (.*?)"?$', line)
+        missing = re.match(r"(.+?):(\d+):\d+: fatal error: '?([\w./+-]+?)'?(?:: No such file or directory| file not found)",
+                           line)
+        header = what = None
+        if stub:
+            header, what = stub.group(1), stub.group(2)
+            users = [entry for entry in stack if not os.path.normpath(entry[0]).startswith(os.path.normpath(include))]
+            # The innermost of simt's headers that the program itself named.
+            inner = [entry for entry in stack if entry not in users]
+            header = os.path.relpath(inner[-1][0], include) if inner else header
+            place = users[0] if users else ("", "")
+        elif missing:
+            title = next((title for start, title in _DEVICE_LIBRARIES if re.match(start, missing.group(3))), None)
+            if title:
+                header, place = missing.group(3), missing.groups()[:2]
+                what = f"{title} is a device library: it has no CPU version here"
+        if header:
+            message = f"{place[0]}:{place[1]}: error: <{header}>: {what}"
+            if message not in told:
+                told.append(message)
+        stack = []
+    return told
+
+
+def _blame_the_caller(output, include):
+    """An error inside one of simt's headers comes after the line of the program that led there."""
+    inside = os.path.normpath(include) + os.sep
+    lines, result = output.splitlines(), []
+    for index, line in enumerate(lines):
+        error = re.match(r"(.+?):\d+:\d+: (?:fatal )?error: (.*)", line)
+        if error and os.path.normpath(error.group(1)).startswith(inside):
+            context = [*reversed(lines[max(0, index - 12):index]), *lines[index + 1:index + 12]]
+            for other in context:
+                required = re.match(r"(.+?:\d+):\d+: +(?:required from|note: in instantiation)", other)
+                if required and not os.path.normpath(required.group(1)).startswith(inside):
+                    result.append(f"{required.group(1)}: error: {error.group(2)}")
+                    break
+        result.append(line)
+    return "\n".join(result) + ("\n" if result else "")
+
+
+def _without_our_headers(output, include):
+    """Notes about simt's headers shrink to what the learner can use: the functions that would fit."""
+    inside = re.escape(os.path.normpath(include) + os.sep)
+    result, quoting = [], False
+    for line in output.splitlines():
+        stack = re.match(rf"(?:In file included|\s+) from ({inside}|<command-line>)", line)
+        note = re.match(rf"{inside}[^:]*:\d+:\d+: note: +?(.*)", line)
+        quoting = bool(note) or (quoting and bool(re.match(r"\s*\d* \|", line)))
+        if note and note.group(1).startswith("candidate: "):
+            result.append("  " + note.group(1).replace(", simt::Site)", ")").replace("simt::Site)", ")"))
+        elif not stack and not quoting:
+            result.append(line)
+    return "\n".join(result) + ("\n" if result else "")
+
+
+def linking(output, cwd):
+    """A linker's messages (GNU ld, gold, lld): undefined and doubly defined names with the lines that use them."""
+    told, rest = [], []
+    for line in output.splitlines():
+        undefined = re.search(r"(?:^|: )([^:\s][^:]*:\d+): undefined reference to [`'](.*)'", line)
+        nowhere = re.search(r"undefined reference to [`'](.*)'|undefined symbol: (.*)", line)
+        double = re.search(r"(?:^|: )([^:\s][^:]*:\d+): multiple definition of [`'](.*?)'; .*?([^:\s]*:\d+): first defined", line)
+        if double:
+            place, name, first = double.groups()
+            told.append(f"{_near(place, cwd)}: error: {name} is defined a second time; first at {_near(first, cwd)}")
+        elif undefined:
+            told.append(f"{_near(undefined.group(1), cwd)}: error: {_missing(undefined.group(2))}")
+        elif nowhere:
+            name = nowhere.group(1) or nowhere.group(2)
+            told.append("error: the program has no main()" if name == "main" else f"error: {_missing(name)}")
+        elif not re.search(r"in function [`']|collect2: error|ld returned|linker command failed|warning: .*(executable stack|"
+                           r"missing .note.GNU-stack)|NOTE: This behaviour", line):
+            rest.append(line)
+    return "".join(line + "\n" for line in [*dict.fromkeys(told), *rest])
+
+
+def _missing(name):
+    library = next((title for start, title in _DEVICE_LIBRARIES if re.match(start, name)), None)
+    if library:
+        return f"{name}: {library} is a device library: it has no CPU version here"
+    if re.match(r"cu[A-Z]|cuda[A-Z]", name):
+        return f"{name.partition('(')[0]}() has no CPU version here"
+    return f"{name} is used but defined nowhere"
+
+
+def _near(place, cwd):
+    path, _, line = place.rpartition(":")
+    relative = os.path.relpath(path, cwd)
+    return f"{path if relative.startswith('..') else relative}:{line}"

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: MIT
+"""What the failing cases of a kernel have in common, in one sentence: the line that starts a learner thinking."""
+from __future__ import annotations
+
+_FACTORS = (4, 8, 16, 32, 64, 128, 256, 512, 1024, 2)
+# A NaN that is added to stays the same NaN, so the two mistakes look alike.
+_UNWRITTEN = "The wrong elements hold what they were filled with: not written, or only added to."
+
+
+def pattern(cases):
+    """cases: those of a day's --cases that ran, each with shape {extent: n}, inputs, result, wrong, unwritten, compared
+    and blocks. "" where nothing is seen."""
+    failed = [case for case in cases if case["result"] == "fail"]
+    passed = [case for case in cases if case["result"] == "ok"]
+    if not failed:
+        return ""
+    wrong = [case for case in failed if case["wrong"]]
+    if wrong and all(case["unwritten"] == case["compared"] for case in cases):
+        return "nothing is written: every output still holds what it was filled with."
+    where = _where(failed, passed) if passed else ""
+    unwritten = bool(wrong) and all(case["unwritten"] >= case["wrong"] for case in wrong)
+    if where:
+        return f"fails exactly {where}" + ("" if where.endswith("?") else ".") + (" " + _UNWRITTEN if unwritten else "")
+    if unwritten:
+        return _UNWRITTEN[0].lower() + _UNWRITTEN[1:]
+    return ""
+
+
+def _where(failed, passed):
+    """A condition on shape, inputs or launch that holds for each failed case and for no passed one."""
+    def tells(condition):
+        return all(map(condition, failed)) and not any(map(condition, passed))
+
+    kinds = {case["inputs"] for case in failed}
+    if len(kinds) == 1 and "" not in kinds and tells(lambda case: case["inputs"] in kinds):
+        return f'with the inputs "{kinds.pop()}"'
+    extents = list(failed[0]["shape"]) if failed[0]["shape"].keys() == passed[0]["shape"].keys() else []
+    for extent in extents:
+        fitting = [factor for factor in _FACTORS if tells(lambda case: case["shape"][extent] % factor)]
+        if fitting:
+            others = sorted(fitting)[1:]
+            return f"where {extent} is not a multiple of {min(fitting)}" + \
+                (f" (or of {', '.join(map(str, others))}: these shapes can't tell)" if others else "")
+    if tells(lambda case: case["blocks"] > 1):
+        return "where the launch has more than one block"
+    for extent in extents:
+        least, most = min(case["shape"][extent] for case in failed), max(case["shape"][extent] for case in passed)
+        if least > most:
+            return f"where {extent} is larger than {most} ({most} passes, {least} fails)"
+        least, most = min(case["shape"][extent] for case in passed), max(case["shape"][extent] for case in failed)
+        if least > most:
+            return f"where {extent} is smaller than {least} ({most} fails, {least} passes)"
+    for i, one in enumerate(extents):
+        for other in extents[i + 1:]:
+            if tells(lambda case: case["shape"][one] != case["shape"][other]):
+                return f"where {one} and {other} differ. Is one taken for the other, as a length or a stride?"
+    return ""

@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: MIT
+"""Results as pictures: a ladder's bars beside the device's limit and the library, and a sweep's lines over the sizes.
+
+SVG on a white card of its own, so that it is readable on a dark page too; the same results give the same bytes.
+"""
+from __future__ import annotations
+
+import math
+from xml.sax.saxutils import escape
+
+from days_cli import result_table, results
+
+WIDTH = 640  # units; text of 12 stays readable on a narrow page
+_INK, _SOFT, _FAINT, _RUNG, _BEST, _LIBRARY, _PEER, _LIMIT = (
+    "#1f2430", "#57606a", "#eaeef2", "#8fb4dd", "#2f6fbb", "#b8a6d9", "#6f42c1", "#1f2430")
+_LINES = ("#2f6fbb", "#c2410c", "#1a7f37", "#65a30d", "#9a6700", "#cf222e", "#0e7490", "#57606a")
+_FONT = "system-ui,Segoe UI,Helvetica,Arial,sans-serif"
+
+
+def _text(x, y, words, size=12, colour=_INK, anchor="start", bold=False):
+    weight = ' font-weight="600"' if bold else ""
+    return f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" fill="{colour}" text-anchor="{anchor}"{weight}>{escape(words)}</text>'
+
+
+def _line(x1, y1, x2, y2, colour=_SOFT, width=1.0, dash=""):
+    dashed = f' stroke-dasharray="{dash}"' if dash else ""
+    return (f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="{colour}" '
+            f'stroke-width="{width}"{dashed}/>')
+
+
+def _rect(x, y, width, height, fill):
+    return f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}" rx="2" fill="{fill}"/>'
+
+
+def _svg(height, label, parts):
+    return "\n".join([
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height:.0f}" width="{WIDTH}" height="{height:.0f}" '
+        f'role="img" font-family="{_FONT}">',
+        f"<title>{escape(label)}</title>",
+        f'<rect x="0.5" y="0.5" width="{WIDTH - 1}" height="{height - 1:.0f}" rx="8" fill="#ffffff" stroke="#d0d7de"/>',
+        *parts, "</svg>"]) + "\n"
+
+
+def caption(found):
+    return (f"{found['device']['name']}, CUDA {found['cuda']}, commit {found['commit'][:7] or 'unknown'}, "
+            f"{found['date'][:10]}: docs/results/{results.slug(found['device']['name'])}/{found['day'][:5]}.json")
+
+
+def nice_step(top, most):
+    """The least of 1, 2, 5 x 10^n of which at most `most` fit below top."""
+    power = 10.0 ** math.floor(math.log10(top / most))
+    return next(factor * power for factor in (1, 2, 5, 10) if top / (factor * power) <= most)
+
+
+def _number(value):
+    return f"{value:,.0f}" if value >= 100 else f"{value:g}"
+
+
+def alt(table):
+    """What the ladder's picture shows, in a sentence."""
+    best, library = results.best(table), results.library(table)
+    words = f"{results.title(table)}: {best['name']} reaches {result_table.digits(results.rate(table, best))} {results.unit(table)}"
+    if best.get("of_limit"):
+        words += f", {result_table.percent(best['of_limit'])} of the limit"
+    if library:
+        words += f"; {library['name']} {result_table.digits(results.rate(table, library))}"
+    return words
+
+
+def ladder(found, table):
+    """Horizontal bars; a solid line at the limit, a dashed one at the fastest library, whiskers of the noise."""
+    rows = [row for row in table["rows"] if row["kind"] != "cpu" and row.get("seconds")]
+    best, library, limit = results.best(table), results.library(table), table.get("limit")
+    speeds = [results.rate(table, row) for row in rows]
+    tops = [speed * (1 + row.get("noise", 0)) for speed, row in zip(speeds, rows)]
+    ceiling = results.scaled(table, limit["per_second"]) if limit else 0
+    top = 1.02 * max([ceiling, *tops])
+    left = 26 + 7.6 * max(len(row["name"]) for row in rows)
+    right, first, pitch = WIDTH - 118, 88, 26
+    bottom = first + pitch * len(rows)
+    at = lambda value: left + (right - left) * value / top  # noqa: E731
+    unit = results.unit(table)
+    parts = [_text(16, 26, f"{table['ladder']}, {results.size(table, ' × ')} {table['type']}", 15, bold=True)]
+    step = nice_step(top, 5)
+    for i in range(int(top / step) + 1):
+        parts += [_line(at(i * step), first - 4, at(i * step), bottom, _FAINT),
+                  _text(at(i * step), bottom + 16, _number(i * step), 11, _SOFT, "middle")]
+    parts.append(_text(right + 12, bottom + 16, unit, 11, _SOFT))
+    for i, (row, speed) in enumerate(zip(rows, speeds)):
+        y = first + pitch * i
+        fill = _LIBRARY if row["kind"] == "library" else _BEST if row is best else _RUNG
+        parts += [_text(left - 8, y + 14, row["name"], 12, anchor="end", bold=row is best),
+                  _rect(left, y + 2, max(1.0, at(speed) - left), pitch - 8, fill)]
+        # The time's spread as the speed's.
+        low, high = at(speed / (1 + row.get("noise", 0))), at(speed / max(0.1, 1 - row.get("noise", 0)))
+        if high - low >= 1:
+            middle = y + 2 + (pitch - 8) / 2
+            parts += [_line(low, middle, high, middle, _INK), _line(low, middle - 3, low, middle + 3, _INK),
+                      _line(high, middle - 3, high, middle + 3, _INK)]
+        share = row.get("of_limit")
+        share = "" if share is None else f" · {100 * share:.1f}%" if share < 0.01 else f" · {result_table.percent(share)}"
+        parts.append(_text(right + 12, y + 14, f"{result_table.digits(speed)}{share}", 12, bold=row is best))
+    if ceiling:
+        parts += [_line(at(ceiling), first - 32, at(ceiling), bottom, _LIMIT, 1.6),
+                  _text(at(ceiling) - 6, first - 26, f"limit: its own {limit['name']}, {result_table.digits(ceiling)}", 11, _INK, "end")]
+    if library:
+        x = at(results.rate(table, library))
+        side = {"anchor": "start"} if x < left + 8 * len(library["name"]) else {"anchor": "end"}
+        parts += [_line(x, first - 16, x, bottom, _PEER, 1.4, "5 4"),
+                  _text(x + (6 if side["anchor"] == "start" else -6), first - 9, library["name"], 11, _PEER, **side)]
+    parts.append(_text(16, bottom + 40, caption(found), 11, _SOFT))
+    return _svg(bottom + 54, alt(table), parts)
+
+
+def curves(tables):
+    """{(name, kind): [(bytes, rate)]} of a sweep: all libraries, and the rungs, the fastest at the biggest size first."""
+    found = {}
+    for table in tables:
+        for row in table["rows"]:
+            if row["kind"] != "cpu" and row.get("seconds"):
+                found.setdefault((row["name"], row["kind"]), []).append((_extent(table), results.rate(table, row)))
+    found = {key: sorted(points) for key, points in found.items() if len(points) > 1}
+    ranked = sorted(found.items(), key=lambda item: (item[0][1] == "library", -item[1][-1][0], -item[1][-1][1], item[0][0]))
+    rungs = [item for item in ranked if item[0][1] != "library"][:len(_LINES) - 1]
+    return dict(rungs + [item for item in ranked if item[0][1] == "library"])
+
+
+def _extent(table):
+    return table["read_bytes"] + table["written_bytes"]
+
+
+def sweep_alt(tables):
+    names = [name for name, _ in curves(tables)]
+    return f"{tables[0]['ladder']} {tables[0]['type']} over the size, in {results.unit(tables[0])}: {', '.join(names)}"
+
+
+def sweep(found, tables):
+    """Speed over the bytes that the problem takes, which are spaced by their logarithm."""
+    tables = sorted(tables, key=_extent)
+    lines = curves(tables)
+    limit = tables[-1].get("limit")
+    ceiling = results.scaled(tables[-1], limit["per_second"]) if limit else 0
+    top = 1.04 * max([ceiling, *(rate for points in lines.values() for _, rate in points)])
+    low, high = math.log2(_extent(tables[0])), math.log2(_extent(tables[-1]))
+    left, right, first, bottom = 64, WIDTH - 150, 56, 300
+    x_of = lambda size: left + (right - left) * (math.log2(size) - low) / max(1e-9, high - low)  # noqa: E731
+    y_of = lambda rate: bottom - (bottom - first) * rate / top  # noqa: E731
+    parts = [_text(16, 26, f"{tables[0]['ladder']} {tables[0]['type']}: {results.unit(tables[0])} over the bytes it takes", 15,
+                   bold=True)]
+    step = nice_step(top, 5)
+    for i in range(int(top / step) + 1):
+        parts += [_line(left, y_of(i * step), right, y_of(i * step), _FAINT),
+                  _text(left - 8, y_of(i * step) + 4, _number(i * step), 11, _SOFT, "end")]
+    every = max(1, math.ceil((high - low) / 7))
+    for power in range(math.ceil(low - 1e-9), int(high + 1e-9) + 1):
+        if (power - math.ceil(low - 1e-9)) % every == 0:
+            parts += [_line(x_of(2**power), bottom, x_of(2**power), bottom + 4),
+                      _text(x_of(2**power), bottom + 18, result_table.bytes_text(2**power), 11, _SOFT, "middle")]
+    if ceiling:
+        parts += [_line(left, y_of(ceiling), right, y_of(ceiling), _LIMIT, 1.6),
+                  _text(left + 4, y_of(ceiling) - 5, f"limit: its own {limit['name']}, {result_table.digits(ceiling)}", 11)]
+    ends = []
+    rungs = 0
+    for (name, kind), points in lines.items():
+        colour = _PEER if kind == "library" else _LINES[rungs]
+        rungs += kind != "library"
+        path = " ".join(f"{x_of(size):.1f},{y_of(rate):.1f}" for size, rate in points)
+        dash = ' stroke-dasharray="5 4"' if kind == "library" else ""
+        parts.append(f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="1.8"{dash}/>')
+        parts += [f'<circle cx="{x_of(size):.1f}" cy="{y_of(rate):.1f}" r="2.2" fill="{colour}"/>' for size, rate in points]
+        ends.append((y_of(points[-1][1]), name, colour))
+    for y, (own, name, colour) in zip(_apart([end[0] for end in sorted(ends)], 15, first, bottom), sorted(ends)):
+        parts += [_line(right + 3, own, right + 13, y, colour, 0.8), _text(right + 16, y + 4, name, 12, colour)]
+    parts.append(_text(16, bottom + 46, caption(found), 11, _SOFT))
+    return _svg(bottom + 60, sweep_alt(tables), parts)
+
+
+def _apart(places, least, first, last):
+    """Sorted places moved as little as a pass down and one up can, so that neighbours are `least` apart."""
+    down = []
+    for place in places:
+        down.append(max(place, down[-1] + least) if down else max(place, first))
+    up = []
+    for place in reversed(down):
+        up.append(min(place, up[-1] - least) if up else min(place, last))
+    return up[::-1]
+
+
+def pictures(found):
+    """[(file's name, SVG, what it shows)]: of each ladder the first table, and each of its sweeps."""
+    gpu, seen, made = results.slug(found["device"]["name"]), set(), []
+    for table in found["tables"]:
+        if table["ladder"] in seen or table.get("sweep") or not results.best(table):
+            continue
+        seen.add(table["ladder"])
+        made.append((f"results_{gpu}_{table['ladder']}.svg", ladder(found, table), alt(table)))
+    sweeps = {}
+    for table in found["tables"]:
+        if table.get("sweep"):
+            sweeps.setdefault((table["ladder"], table["type"]), []).append(table)
+    for (name, kind), tables in sweeps.items():
+        if len(tables) > 2 and curves(tables):
+            made.append((f"results_{gpu}_{name}_{kind}_sizes.svg", sweep(found, tables), sweep_alt(tables)))
+    return made

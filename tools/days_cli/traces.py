@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: MIT
+"""What a traced program counted (SIMT_TRACE's JSON): launches, lines, and the first requests of each."""
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import List, Optional, Tuple
+
+SECTOR = 32
+BANKS = 32
+
+_GLOBAL = "l1tex__t_{}_pipe_lsu_mem_global_op_{}.sum"
+WAVEFRONTS = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{}.sum"
+CONFLICTS = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{}.sum"
+
+
+def requests_metric(op):
+    return _GLOBAL.format("requests", op)
+
+
+def sectors_metric(op):
+    return _GLOBAL.format("sectors", op)
+
+
+@dataclass(frozen=True)
+class Request:
+    """One request of a warp. addresses: of each lane, counted from its buffer's start; None: it took no part."""
+    block: Tuple[int, int, int]
+    warp: int
+    bytes: int
+    addresses: Tuple[Optional[int], ...]
+
+    @property
+    def active(self):
+        return [address for address in self.addresses if address is not None]
+
+    def sectors(self):
+        """Sector -> how many of its bytes are asked for."""
+        asked = {}
+        for address in self.active:
+            for byte in range(address, address + self.bytes):
+                asked.setdefault(byte // SECTOR, set()).add(byte)
+        return {sector: len(asked[sector]) for sector in sorted(asked)}
+
+    def banks(self):
+        """Bank -> the distinct words that the lanes of one pass want of it, at most over the passes."""
+        passes = 4 if self.bytes >= 16 else 2 if self.bytes == 8 else 1
+        lanes = 32 // passes
+        most = {}
+        for first in range(0, 32, lanes):
+            words = {}
+            for address in self.addresses[first:first + lanes]:
+                if address is not None:
+                    for word in range(address // 4, (address + self.bytes - 1) // 4 + 1):
+                        words.setdefault(word % BANKS, set()).add(word)
+            for bank, wanted in words.items():
+                most[bank] = max(most.get(bank, 0), len(wanted))
+        return most
+
+    def stride(self):
+        """Bytes from each lane to the next where that is always the same; None where it is not."""
+        pairs = list(zip(self.addresses, self.addresses[1:]))
+        steps = {b - a for a, b in pairs if a is not None and b is not None}
+        return steps.pop() if len(steps) == 1 else None
+
+
+@dataclass
+class Line:
+    file: str
+    line: int
+    text: str
+    operation: str  # "global load", "shared store", "branch", "barrier", ...
+    metrics: dict
+    first: List[Request] = field(default_factory=list)
+
+    @property
+    def space(self):
+        return self.operation.split()[0]
+
+    @property
+    def verb(self):
+        return {"load": "read", "store": "write"}.get(self.operation.split()[-1], self.operation.split()[-1])
+
+    @property
+    def op(self):
+        return {"load": "ld", "store": "st"}.get(self.operation.split()[-1], "atomic")
+
+    def _metric(self, plain, atomic):
+        return self.metrics[atomic if self.op == "atomic" else plain.format(self.op)]
+
+    @property
+    def requests(self):
+        if self.space == "shared":
+            return self._metric("simt_shared_requests_op_{}", "simt_shared_atomic_requests")
+        return self._metric(requests_metric("{}"), "simt_atomic_requests")
+
+    @property
+    def sectors(self):
+        return self._metric(sectors_metric("{}"), "simt_atomic_sectors")
+
+    @property
+    def least(self):
+        return self._metric("simt_least_sectors_op_{}", "simt_atomic_least_sectors")
+
+    @property
+    def wavefronts(self):
+        return self._metric(WAVEFRONTS, "simt_shared_atomic_wavefronts")
+
+    @property
+    def conflicts(self):
+        return self._metric(CONFLICTS, "simt_shared_atomic_conflicts")
+
+
+@dataclass
+class Launch:
+    name: str
+    file: str
+    grid: Tuple[int, int, int]
+    block: Tuple[int, int, int]
+    totals: dict
+    lines: List[Line]
+    times: int = 1  # launches that counted the same
+
+    def of_space(self, space):
+        return [line for line in self.lines if line.space == space]
+
+
+def _line(entry):
+    known = ("file", "line", "text", "operation", "first")
+    first = [Request(tuple(r["block"]), r["warp"], r["bytes"], tuple(r["addresses"])) for r in entry.get("first", ())]
+    return Line(entry["file"], entry["line"], entry["text"], entry["operation"],
+                {key: value for key, value in entry.items() if key not in known}, first)
+
+
+def launches(trace):
+    """The launches of a trace, as `Launch`es; neighbours that counted the same are one."""
+    result = []
+    for kernel in trace["kernels"]:
+        launch = Launch(kernel["name"], kernel["file"], tuple(kernel["grid"]), tuple(kernel["block"]), kernel["totals"],
+                        [_line(entry) for entry in kernel["lines"]])
+        last = result[-1] if result else None
+        same = last and (last.name, last.grid, last.block, last.totals) == (launch.name, launch.grid, launch.block,
+                                                                          launch.totals)
+        if same:
+            last.times += 1
+        else:
+            result.append(launch)
+    return result
+
+
+def load(path):
+    with open(path, encoding="utf-8") as file:
+        return json.load(file)
