@@ -51,6 +51,9 @@ inline const auto vector_add =
         .variant("bulk", LAUNCHER(vector_add_bulk))
         .runs_on(days::sm_90)
         .needs("16-byte aligned a, b, c", [](const auto& p) { return days::aligned16(p.a, p.b, p.c); })
+        .exercise(LAUNCHER(exercise), "add two vectors with 16-byte loads and stores", "one_each", "float4",
+                  {.bytes_per_request = 400, .speed = 0.95})
+        .needs("16-byte aligned a, b, c", [](const auto& p) { return days::aligned16(p.a, p.b, p.c); })
         .baseline("CUB")
         .reference(LAUNCHER(vector_add_reference))
         .parallel(LAUNCHER(vector_add_parallel))
@@ -75,6 +78,7 @@ inline const auto vector_add =
                  {1000003}})
         .gpu_shapes({{(1 << 26) + 5}})
         .bench({{1 << 28}})
+        .sweep({{1000}, {1 << 14}, {1 << 18}, {1000003}, {1 << 22}, {1 << 24}, {(1 << 26) + 5}, {1 << 28}})
         .show({{1 << 20}})
         .inputs([](auto& p, days::Shape s, days::Inputs& in) {
           p.n = s[0];
@@ -140,6 +144,8 @@ inline const auto matrix_add =
                  {1, 524281, 524284},
                  {4, 9, 8}})
         .bench({{16384, 16384, 16384}})
+        .sweep(
+            {{256, 256, 256}, {1021, 1023, 1024}, {2048, 2048, 2048}, {4093, 4099, 4100}, {8192, 8192, 8192}})
         .show({{1024, 1000, 1024}})
         .inputs([](auto& p, days::Shape s, days::Inputs& in) {
           p.rows = s[0];

@@ -47,6 +47,7 @@ void vector_add_float4(const VectorAdd<float>&, cudaStream_t);
 void vector_add_shared(const VectorAdd<float>&, cudaStream_t);
 void vector_add_streaming(const VectorAdd<float>&, cudaStream_t);
 void vector_add_bulk(const VectorAdd<float>&, cudaStream_t);
+void exercise(const VectorAdd<float>&, cudaStream_t);  // yours
 
 void matrix_add_wrong_way(const MatrixAdd<float>&, cudaStream_t);
 void matrix_add_right_way(const MatrixAdd<float>&, cudaStream_t);

@@ -36,6 +36,7 @@ void copy_element(const Copy<uint32_t>&, cudaStream_t);   // n < 2^31 * 256
 void copy_vector(const Copy<uint32_t>&, cudaStream_t);    // x and y aligned to 16 bytes, n < 2^31 * 1024
 void copy_few(const Copy<uint32_t>&, cudaStream_t);       // x and y aligned to 16 bytes
 void copy_inflight(const Copy<uint32_t>&, cudaStream_t);  // x and y aligned to 16 bytes
+void exercise(const Copy<uint32_t>&, cudaStream_t);       // the learner's copy
 
 void fma_ilp1(const Fma<float>&, cudaStream_t);
 void fma_ilp2(const Fma<float>&, cudaStream_t);

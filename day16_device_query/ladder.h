@@ -33,6 +33,9 @@ inline const auto copy =
         .needs("16-byte aligned x, y", [](const auto& p) { return days::aligned16(p.x, p.y); })
         .variant("inflight", LAUNCHER(copy_inflight))
         .needs("16-byte aligned x, y", [](const auto& p) { return days::aligned16(p.x, p.y); })
+        .exercise(LAUNCHER(exercise), "a bandwidth probe: copy at 90% of the limit", "element", "vector",
+                  {.wasted_sectors = 0.02, .bytes_per_request = 400, .speed = 0.9})
+        .needs("16-byte aligned x, y", [](const auto& p) { return days::aligned16(p.x, p.y); })
         .baseline("cudaMemcpy")
         .reference(LAUNCHER(copy_reference))
         .parallel(LAUNCHER(copy_parallel))
@@ -42,6 +45,7 @@ inline const auto copy =
                  {1021}, {1023}, {1024}, {1025}, {4095}, {4096}, {4097}, {8191}, {12289}, {1000003}})
         .gpu_shapes({{4000037}})  // several rounds of the grids that stay
         .bench({{1 << 28}})
+        .sweep({{1000}, {1 << 14}, {1 << 18}, {1000003}, {1 << 22}, {1 << 24}, {(1 << 26) + 5}, {1 << 28}})
         .show({{1 << 20}})
         .inputs([](auto& p, days::Shape s, days::Inputs& in) {
           p.n = s[0];

@@ -92,12 +92,12 @@ Roofline device_roofline(const days::Device& device) {
   std::printf("\nmeasured now                            burst   sustained\n");
   double copy = 0, ffma = 0;
   for (const days::Mix mix : days::kMixes) {
-    const days::Ceiling limit = days::bandwidth_limit(mix, true).value_or(days::Ceiling{});
+    const days::Ceiling limit = days::bandwidth_limit(mix, 1.0).value_or(days::Ceiling{});
     std::printf("  %-34s %6.0f %10.0f  GB/s\n", days::mix_name(mix), limit.burst / 1e9,
                 limit.sustained / 1e9);
     if (mix == days::Mix::kCopy) copy = limit.burst;
   }
-  const days::Ceiling limit = days::rate_limit(days::Rate::ffma, true).value_or(days::Ceiling{});
+  const days::Ceiling limit = days::rate_limit(days::Rate::ffma, 1.0).value_or(days::Ceiling{});
   ffma = limit.burst;
   std::printf("  %-34s %6.1f %10.1f  TFLOP/s\n", days::rate_name(days::Rate::ffma), limit.burst / 1e12,
               limit.sustained / 1e12);
