@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// What is known of a part of a row: its maximum, and the sum of e^(x - max). Two parts make one.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "common/reduce.cuh"
+
+namespace day14 {
+
+// Where a maximum begins: the lowest finite number. From -inf on, a part that has seen nothing but -inf would
+// be e^(-inf - -inf) = NaN in the sum of a row that has numbers elsewhere.
+inline constexpr float kLowest = -3.402823466e+38f;
+
+struct alignas(8) Partial {
+  float max = kLowest, sum = 0;
+
+  // One value more: the online step. A new maximum shrinks what was added before.
+  __device__ void add(float x) {
+    if (x > max) {
+      sum *= expf(max - x);
+      max = x;
+    }
+    sum += expf(x - max);
+  }
+};
+
+// Of groups of kLanes neighbouring lanes, in each of their lanes. The maximum goes first: then each lane
+// rescales its sum once, and no exchange needs an exponential.
+template <int kLanes = days::kWarpSize>
+__device__ inline Partial warp_merge(Partial mine) {
+  const float max = days::warp_reduce<kLanes>(mine.max, days::Max{});
+  return {max, days::warp_reduce<kLanes>(mine.sum * expf(mine.max - max), days::Sum{})};
+}
+
+// Of a block of kWarps warps, from the partials of the warps, which all lanes of each hold. One barrier: a
+// second call needs other shared memory, or a barrier between.
+template <int kWarps>
+__device__ inline Partial block_merge(Partial of_warp, Partial (&shared)[kWarps]) {
+  const int lane = static_cast<int>(threadIdx.x) % days::kWarpSize;
+  if (lane == 0) shared[threadIdx.x / days::kWarpSize] = of_warp;
+  __syncthreads();
+  return warp_merge<kWarps>(shared[lane % kWarps]);
+}
+
+}  // namespace day14

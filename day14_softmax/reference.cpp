@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+// The CPU's versions: the truth in double, and what a CPU does with all its cores in fp32.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "common/parallel.h"
+#include "day14_softmax/softmax.h"
+
+namespace day14 {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+// body(row) for each, on several threads where there is work for them.
+template <class Body>
+void parallel_rows(int rows, int cols, const Body& body) {
+  const int elements_a_thread = 1 << 16;
+  days::parallel_ranges(
+      static_cast<size_t>(rows),
+      [&](size_t, size_t begin, size_t end) {
+        for (size_t row = begin; row < end; ++row) body(static_cast<int64_t>(row));
+      },
+      static_cast<size_t>(std::max(1, elements_a_thread / cols)));
+}
+
+}  // namespace
+
+template <class T>
+void softmax_reference(const Softmax<T>& p) {
+  for (int64_t row = 0; row < p.rows; ++row) {
+    const T* x = p.x + row * p.cols;
+    T* y = p.y + row * p.cols;
+    double max = -kInfinity, sum = 0;
+    for (int col = 0; col < p.cols; ++col) max = std::max(max, days::to_double(x[col]));
+    for (int col = 0; col < p.cols; ++col) sum += std::exp(days::to_double(x[col]) - max);
+    for (int col = 0; col < p.cols; ++col)
+      y[col] = days::from_double<T>(std::exp(days::to_double(x[col]) - max) / sum);
+  }
+}
+
+template <class T>
+void softmax_parallel(const Softmax<T>& p) {
+  parallel_rows(p.rows, p.cols, [&p](int64_t row) {
+    const T* x = p.x + row * p.cols;
+    T* y = p.y + row * p.cols;
+    float max = -std::numeric_limits<float>::infinity(), sum = 0;
+    for (int col = 0; col < p.cols; ++col) max = std::max(max, days::to_float(x[col]));
+    for (int col = 0; col < p.cols; ++col) sum += std::exp(days::to_float(x[col]) - max);
+    for (int col = 0; col < p.cols; ++col)
+      y[col] = days::from_float<T>(std::exp(days::to_float(x[col]) - max) / sum);
+  });
+}
+
+template <class T>
+void softmax_backward_reference(const SoftmaxBackward<T>& p) {
+  for (int64_t row = 0; row < p.rows; ++row) {
+    const T *y = p.y + row * p.cols, *dy = p.dy + row * p.cols;
+    T* dx = p.dx + row * p.cols;
+    double sum = 0;
+    for (int col = 0; col < p.cols; ++col) sum += days::to_double(y[col]) * days::to_double(dy[col]);
+    for (int col = 0; col < p.cols; ++col)
+      dx[col] = days::from_double<T>(days::to_double(y[col]) * (days::to_double(dy[col]) - sum));
+  }
+}
+
+template <class T>
+void softmax_backward_parallel(const SoftmaxBackward<T>& p) {
+  parallel_rows(p.rows, p.cols, [&p](int64_t row) {
+    const T *y = p.y + row * p.cols, *dy = p.dy + row * p.cols;
+    T* dx = p.dx + row * p.cols;
+    float sum = 0;
+    for (int col = 0; col < p.cols; ++col) sum += days::to_float(y[col]) * days::to_float(dy[col]);
+    for (int col = 0; col < p.cols; ++col)
+      dx[col] = days::from_float<T>(days::to_float(y[col]) * (days::to_float(dy[col]) - sum));
+  });
+}
+
+// From y, for x may have been the same matrix: a quotient y / largest y of the row is e^(x - max).
+template <class T>
+double softmax_depth(const Softmax<T>& p) {
+  double depth = 0;
+  for (int64_t row = 0; row < p.rows; ++row) {
+    double least = kInfinity, most = 0;
+    for (int col = 0; col < p.cols; ++col) {
+      const double y = days::to_double(p.y[row * p.cols + col]);
+      if (!(y > 0)) continue;
+      least = std::min(least, y);
+      most = std::max(most, y);
+    }
+    if (most > 0) depth = std::max(depth, std::log(most / least));
+  }
+  return depth;
+}
+
+// Of a row: the largest y, times the largest dy and the error that the sum of y * dy can have, in epsilons:
+// half of one for each addition, which add up as dot_product in compare.h says.
+template <class T>
+double softmax_backward_size(const SoftmaxBackward<T>& p) {
+  double size = 0;
+  for (int64_t row = 0; row < p.rows; ++row) {
+    double most_y = 0, most_dy = 0, sum = 0, squares = 0;
+    for (int col = 0; col < p.cols; ++col) {
+      const double y = days::to_double(p.y[row * p.cols + col]),
+                   dy = days::to_double(p.dy[row * p.cols + col]);
+      if (!std::isfinite(y * dy)) continue;
+      most_y = std::max(most_y, std::abs(y));
+      most_dy = std::max(most_dy, std::abs(dy));
+      sum += y * dy;
+      squares += y * dy * y * dy;
+    }
+    const double sum_error = std::sqrt(p.cols) / 2 * (std::abs(sum) + std::sqrt(squares));
+    size = std::max(size, most_y * (most_dy + sum_error));
+  }
+  return size;
+}
+
+#define INSTANTIATE(T)                                                 \
+  template void softmax_reference(const Softmax<T>&);                  \
+  template void softmax_parallel(const Softmax<T>&);                   \
+  template void softmax_backward_reference(const SoftmaxBackward<T>&); \
+  template void softmax_backward_parallel(const SoftmaxBackward<T>&);  \
+  template double softmax_depth(const Softmax<T>&);                    \
+  template double softmax_backward_size(const SoftmaxBackward<T>&)
+INSTANTIATE(float);
+INSTANTIATE(days::half);
+INSTANTIATE(days::bf16);
+
+}  // namespace day14

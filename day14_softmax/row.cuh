@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+// A row of a matrix as 16-byte vectors, wherever it begins and however long it is.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+#include "common/types.h"
+#include "common/vector.cuh"
+
+namespace day14 {
+
+template <class T>
+inline constexpr int kVector = 16 / static_cast<int>(sizeof(T));  // elements
+
+// The row's whole vectors begin at its first multiple of 16 bytes. What is before and after them, its edge,
+// is at most 3 + 3 elements of fp32 and 7 + 7 of the 16-bit types: one each for the first sixteen threads.
+template <class T>
+struct RowParts {
+  int head;     // elements before the first vector
+  int vectors;  // whole ones
+  int edge;     // elements before and after the vectors
+
+  __device__ RowParts(const T* row, int cols) {
+    const unsigned past = static_cast<unsigned>(reinterpret_cast<uintptr_t>(row) % 16);
+    head = min(cols, static_cast<int>((16 - past) % 16 / sizeof(T)));
+    vectors = (cols - head) / kVector<T>;
+    edge = cols - vectors * kVector<T>;
+  }
+  __device__ int vector_col(int i) const { return head + i * kVector<T>; }
+  __device__ int edge_col(int i) const { return i < head ? i : i + vectors * kVector<T>; }
+  // Whether the vectors are 16-byte vectors of another row too: of the output, whose rows may begin
+  // elsewhere.
+  __device__ bool fit(const T* other_row) const { return days::aligned16(other_row + head); }
+};
+
+// One vector of a row, 16 bytes at once where `fits`. Stores say that nobody reads this again (day 01).
+template <class T>
+__device__ inline days::Vec<T> load_vector(const T* from, bool fits) {
+  if (fits) return days::load16(from);
+  days::Vec<T> vec;
+#pragma unroll
+  for (int i = 0; i < kVector<T>; ++i) vec[i] = from[i];
+  return vec;
+}
+template <class T>
+__device__ inline void store_vector(T* to, const days::Vec<T>& vec, bool fits) {
+  if (fits) return days::store16_streaming(to, vec);
+#pragma unroll
+  for (int i = 0; i < kVector<T>; ++i) to[i] = vec[i];
+}
+
+// A thread's share of a row, in registers, as fp32: kVectors vectors, `step` apart, and an element of the
+// edge, which stands last. What the row does not have is `filler`.
+template <class T, int kVectors>
+struct RowShare {
+  static constexpr int kSize = kVectors * kVector<T> + 1;
+  float value[kSize];
+
+  // All loads are issued before the first is waited for. thread: which of the row's threads this is.
+  __device__ void load(const T* row, const RowParts<T>& parts, bool fits, int thread, int step, T filler) {
+    days::Vec<T> vec[kVectors];
+#pragma unroll
+    for (int v = 0; v < kVectors; ++v) {
+      const int i = v * step + thread;
+      if (i < parts.vectors) {
+        vec[v] = load_vector(row + parts.vector_col(i), fits);
+      } else {
+#pragma unroll
+        for (int j = 0; j < kVector<T>; ++j) vec[v][j] = filler;
+      }
+    }
+    value[kSize - 1] = days::to_float(thread < parts.edge ? row[parts.edge_col(thread)] : filler);
+#pragma unroll
+    for (int v = 0; v < kVectors; ++v) {
+#pragma unroll
+      for (int j = 0; j < kVector<T>; ++j) value[v * kVector<T> + j] = days::to_float(vec[v][j]);
+    }
+  }
+
+  __device__ void store(T* row, const RowParts<T>& parts, bool fits, int thread, int step) const {
+#pragma unroll
+    for (int v = 0; v < kVectors; ++v) {
+      const int i = v * step + thread;
+      days::Vec<T> vec;
+#pragma unroll
+      for (int j = 0; j < kVector<T>; ++j) vec[j] = days::from_float<T>(value[v * kVector<T> + j]);
+      if (i < parts.vectors) store_vector(row + parts.vector_col(i), vec, fits);
+    }
+    if (thread < parts.edge) row[parts.edge_col(thread)] = days::from_float<T>(value[kSize - 1]);
+  }
+};
+
+}  // namespace day14
