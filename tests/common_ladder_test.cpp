@@ -207,10 +207,13 @@ TEST(Limits, AreMeasuredOnAGpuAndNotClaimedElsewhere) {
       EXPECT_GT(limit->burst, 1e10) << days::mix_name(mix);
     }
   }
-  const auto rate = days::rate_limit(days::Rate::ffma);
-  ASSERT_EQ(rate.has_value(), !days::current_device().simt);
-  if (rate) {
-    EXPECT_GT(rate->burst, 1e11);
+  for (const days::Rate rate : {days::Rate::ffma, days::Rate::mma_fp16, days::Rate::mma_bf16}) {
+    const bool has = rate != days::Rate::mma_bf16 || days::current_device().major >= 8;
+    const auto limit = days::rate_limit(rate);
+    ASSERT_EQ(limit.has_value(), has && !days::current_device().simt) << days::rate_name(rate);
+    if (limit) {
+      EXPECT_GT(limit->burst, 1e11) << days::rate_name(rate);
+    }
   }
 }
 

@@ -288,6 +288,7 @@ TEST(Json, EscapesAndNests) {
   json.member("text", "a \"b\"\n\\");
   json.member("none", std::nan(""));
   json.member("count", size_t{3});
+  json.member("bytes", 1073741824.0);  // to the last digit
   json.member("yes", true);
   json.key("list");
   json.open('[');
@@ -298,10 +299,10 @@ TEST(Json, EscapesAndNests) {
   json.open('[');
   json.close();
   json.close();
-  EXPECT_EQ(
-      json.text(),
-      "{\n  \"text\": \"a \\\"b\\\"\\u000a\\\\\",\n  \"none\": null,\n  \"count\": 3,\n  \"yes\": true,\n"
-      "  \"list\": [\n    1.5,\n    \"x\"\n  ],\n  \"empty\": []\n}");
+  EXPECT_EQ(json.text(),
+            "{\n  \"text\": \"a \\\"b\\\"\\u000a\\\\\",\n  \"none\": null,\n  \"count\": 3,\n"
+            "  \"bytes\": 1073741824,\n  \"yes\": true,\n"
+            "  \"list\": [\n    1.5,\n    \"x\"\n  ],\n  \"empty\": []\n}");
 }
 
 TEST(Text, NumbersAsPeopleReadThem) {
@@ -335,6 +336,7 @@ TEST(Limits, MixIsTheNearest) {
   EXPECT_EQ(mix_of({0, 100}), Mix::kWrite);
   EXPECT_EQ(mix_of({100, 100}), Mix::kCopy);
   EXPECT_EQ(mix_of({200, 100}), Mix::kTwoToOne);
+  EXPECT_EQ(mix_of({300, 100}), Mix::kThreeToOne);
 }
 
 TEST(Ladder, KnowsTheDayOfItsFile) {

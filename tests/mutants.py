@@ -179,6 +179,7 @@ def main():
         return 0
 
     jobs = max(1, min(arguments.jobs, len(mutants)))
+    print(f"{len(mutants)} edits, {jobs} copies of the tree", flush=True)
     trees = [Tree(number) for number in range(jobs)]
     for day in sorted({mutant.day for mutant in mutants}):
         for tree in trees:
@@ -188,6 +189,7 @@ def main():
         code, output = trees[0].test(day)
         if code != 0:
             fail(f"{day}_test fails as it is:\n{output}")
+        print(f"{day}_test passes as it is", flush=True)
 
     work, counts, lock = queue.SimpleQueue(), {"found": 0, "survived": 0, "does not compile": 0}, threading.Lock()
     for mutant in mutants:

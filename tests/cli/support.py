@@ -130,3 +130,26 @@ def toolkit(root, gnu=15, clang=21):
     header = root / "include" / "crt" / "host_config.h"
     header.parent.mkdir(parents=True)
     header.write_text(f"#if __GNUC__ > {gnu}\n#error\n#endif\n#if (__clang_major__ >= {clang}) || (__clang_major__ < 3)\n")
+
+
+def result_row(name, microseconds, table_bytes=2**31, limit=4e12, kind="variant", noise=0.001, **more):
+    seconds = microseconds * 1e-6
+    return {"name": name, "kind": kind, "result": "ok", "worst_error": 0, "seconds": seconds, "noise": noise, "runs": 100,
+            "bytes_per_second": table_bytes / seconds, "flops_per_second": 0,
+            "of_limit": table_bytes / seconds / limit, "of_sustained": table_bytes / seconds / limit / 0.97, **more}
+
+
+def result_table(rows, rows_count=16384, sweep=False, **more):
+    size = rows_count * 16384 * 4
+    return {"ladder": "transpose", "type": "fp32", "shape": {"rows": rows_count, "cols": 16384}, "read_bytes": size,
+            "written_bytes": size, "flops": 0, "verified": "reference", **({"sweep": True} if sweep else {}),
+            "limit": {"name": "copy", "per_second": 4e12, "sustained_per_second": 3.88e12}, "rows": rows, **more}
+
+
+def result_file(tables, name="NVIDIA H200", cuda="13.0", driver="580.82.07", **more):
+    """A result file of schema 1 as docs/results.md has it."""
+    return {"schema": 1, "day": "day13_transpose", "command": "bench", "backend": "cuda",
+            "device": {"name": name, "sm": "sm_90", "multiprocessors": 132, "memory_bytes": 150109880320,
+                       "l2_bytes": 62914560, "max_clock_mhz": 1980, "max_memory_clock_mhz": 3201},
+            "driver": "13.0", "driver_version": driver, "cuda": cuda, "commit": "0123456789abcdef0123456789abcdef01234567",
+            "date": "2026-11-21T13:22:30Z", "tables": tables, **more}

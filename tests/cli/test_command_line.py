@@ -24,9 +24,9 @@ class Errors(support.Case):
 
     def test_usage(self):
         for line, first, hint in (
-                ("chek", 'no command "chek"', "./days --help"),
+                ("xyzzy", 'no command "xyzzy"', "./days --help"),
+                ("chek", 'no command "chek". Nearest: check', "./days check --help"),
                 ("lst", 'no command "lst". Nearest: list', "./days list --help"),
-                ("check 1", 'no command "check"', "./days --help"),
                 ("--bogus", 'no flag "--bogus"', "./days --help"),
                 ("run", "run which day?", "./days run 1"),
                 ("run 1 2", 'days run does not know what to do with "2"', "./days run --help"),

@@ -72,8 +72,9 @@ exit {code}""")
     def test_all_good(self):
         out, err = self.run_days("test", "5", code=0)
         self.assertEqual(err, "")
-        self.assertEqual(out, "Day 05 matmul on this CPU (cpu): 1 rung x 2 shapes\n"
-                              "naive        ..\n2 passed, 0 failed, 0 skipped\n")
+        self.assertEqual(out, "".join(f"Day 05 matmul on this CPU ({preset}): 1 rung x 2 shapes\n"
+                                      "naive        ..\n2 passed, 0 failed, 0 skipped\n"
+                                      for preset in ("cpu", "cpu-checked")))
         log = self.log.read_text()
         self.assertIn("cmake --preset cpu\n", log)
         self.assertIn("cmake --build --preset cpu --target day05_test\n", log)
@@ -130,7 +131,7 @@ not built
         out, _ = self.run_days("test", code=0)
         self.assertIn("day05_sectors                    ok", out)
         self.assertIn("3 passed, 0 failed, 0 skipped on this CPU (cpu)", out)
-        self.assertIn("--target day05_test day05_sectors\n", self.log.read_text())
+        self.assertIn("--target day05_sectors day05_test\n", self.log.read_text())
 
     def test_without_tests(self):
         self.tool("ctest", """case "$*" in --version) echo 3.25.1 ;; *) echo '{"tests": []}' ;; esac""")

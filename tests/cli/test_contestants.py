@@ -1,0 +1,280 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Contestants from Python: the day's shared library through ctypes on the CPU backend, and the race without a GPU."""
+import importlib.util
+import shutil
+import struct
+import subprocess
+import sys
+import unittest
+
+import support
+from days_cli import catalog, gpu, library, paths, results, run_build
+from days_cli.commands import bench
+from days_cli.errors import DaysError
+from support import ROOT, result_file, result_row, result_table
+
+sys.path.insert(0, str(ROOT / "bench"))
+import contestants  # noqa: E402
+
+_BUILT = []
+
+
+def built():
+    """Day 01's library, made once for all tests."""
+    if not _BUILT:
+        _BUILT.append(library.Library(run_build.build_library(catalog.resolve("1", "bench"), "simt")))
+    return _BUILT[0]
+
+
+def floats(data):
+    return list(struct.unpack(f"<{len(data) // 4}f", data))
+
+
+@unittest.skipUnless(shutil.which("g++") or shutil.which("clang++"), "no C++ compiler here")
+class SharedLibrary(unittest.TestCase):
+    def test_describes_itself(self):
+        described = built().description()
+        self.assertEqual(described["backend"], "simt")
+        self.assertEqual([ladder["ladder"] for ladder in described["ladders"]], ["vector_add", "matrix_add"])
+        rows = {row["name"]: row for row in described["ladders"][0]["rows"]}
+        self.assertEqual(rows["CUB"], {"name": "CUB", "kind": "library", "absent": {"fp32": "not built"}})
+        self.assertEqual(rows["float4"]["absent"], {})
+
+    def test_a_rung_on_memory_of_ours(self):
+        with built().contest("vector_add", "fp32", [33]) as theirs, built().contest("vector_add", "fp32", [33]) as mine:
+            pointers = [buffer.pointer for buffer in mine.buffers]
+            mine.buffers[0].write(struct.pack("<33f", *range(33)))
+            mine.buffers[1].write(struct.pack("<33f", *range(0, 66, 2)))
+            for row in ("one_each", "grid_stride", "float4", "shared"):
+                mine.buffers[2].write(b"\xff" * 132)
+                built().launch("vector_add", "fp32", row, [33], pointers)
+                self.assertEqual(floats(mine.buffers[2].read()), [3.0 * i for i in range(33)], row)
+            self.assertNotIn(theirs.buffers[2].pointer, pointers)
+
+    def test_refusals_come_with_their_reason(self):
+        with built().contest("vector_add", "fp32", [33]) as contest:
+            pointers = [buffer.pointer for buffer in contest.buffers]
+            for row, shape, given, said in (("none", [33], pointers, 'vector_add has no row "none"'),
+                                            ("one_each", [33, 1], pointers, "vector_add takes 1"),
+                                            ("one_each", [33], pointers[:2], "more than the 2"),
+                                            ("CUB", [33], pointers, "CUB: not built"),
+                                            ("float4", [33], [pointers[0] + 4, *pointers[1:]], "16")):
+                with self.assertRaises(library.Refused) as caught:
+                    built().launch("vector_add", "fp32", row, shape, given)
+                self.assertIn(said, caught.exception.message)
+
+    def test_a_contest_sees_what_is_wrong(self):
+        with built().contest("vector_add", "fp32", [1000]) as contest:
+            contest.prepare("float4")
+            contest.launch("float4")
+            self.assertEqual(contest.verify(), {"ok": True, "worst": 0, "lines": []})
+            a, b, c = contest.buffers
+            total = [struct.unpack("<f", struct.pack("<f", x + y))[0] for x, y in zip(floats(a.read()), floats(b.read()))]
+            contest.prepare()
+            self.assertFalse(contest.verify()["ok"])  # poisoned
+            c.write(struct.pack("<1000f", *total))
+            self.assertTrue(contest.verify()["ok"])
+            total[999] += 1
+            c.write(struct.pack("<1000f", *total))
+            report = contest.verify()
+            self.assertFalse(report["ok"])
+            self.assertIn("1 of 1000 wrong", report["lines"][-1])
+            a.write(bytes(4000))
+            self.assertTrue(any("input buffer 1" in line for line in contest.verify()["lines"]))
+            with self.assertRaises(DaysError):
+                c.write(b"short")
+
+
+class FakeTensor:
+    """As much of a tensor as the checks need."""
+
+    def __init__(self, values):
+        self.values, self.shape, self.dtype = values, (len(values),), "float32"
+
+
+class FakeTorch:
+    __version__ = "9.9"
+
+
+class FakeSide(contestants.Host):
+    """A PyTorch of lists of floats."""
+
+    def __init__(self):
+        super().__init__(FakeTorch)
+
+    def tensors(self, contest):
+        return [_Floats(floats(buffer.read())) for buffer in contest.buffers]
+
+    def finish(self, contest, problem):
+        for buffer, tensor in zip(contest.outputs, problem.outputs):
+            buffer.write(struct.pack(f"<{len(tensor.values)}f", *tensor.values))
+
+
+class _Floats(FakeTensor):
+    def view(self, *_):
+        return self
+
+    def fill_(self, _):
+        self.values[:] = [float("nan")] * len(self.values)
+
+    def copy_(self, other):
+        self.values[:] = other.values
+
+
+FakeTorch.uint8 = None
+
+
+@unittest.skipUnless(shutil.which("g++") or shutil.which("clang++"), "no C++ compiler here")
+class Rows(unittest.TestCase):
+    """Contestants with a PyTorch of this file's."""
+
+    def rows(self, *entries):
+        table = result_table([result_row("one_each", 5), {"name": "CPU loops", "kind": "cpu", "shape": [40], "seconds": 1}])
+        table.update(ladder="vector_add", shape={"n": 40})
+        good = contestants.table_rows(built(), FakeSide(), ["n"], table, entries)
+        self.assertEqual([row["name"] for row in table["rows"]], ["one_each", *(name for name, _ in entries), "CPU loops"])
+        self.assertEqual(table["python"], {"about": "torch 9.9"})
+        return good, {row["name"]: row for row in table["rows"]}
+
+    @staticmethod
+    def add(torch, problem):
+        a, b = problem.inputs
+        return lambda: _Floats([struct.unpack("<f", struct.pack("<f", x + y))[0] for x, y in zip(a.values, b.values)])
+
+    @staticmethod
+    def into(torch, problem):
+        made = Rows.add(torch, problem)
+        return lambda: problem.outputs[0].copy_(made())
+
+    @staticmethod
+    def nothing(torch, problem):
+        return lambda: None
+
+    @staticmethod
+    def first(torch, problem):
+        return lambda: problem.inputs[0]
+
+    @staticmethod
+    def short(torch, problem):
+        return lambda: _Floats([0.0] * 39)
+
+    @staticmethod
+    def two(torch, problem):
+        return lambda: [problem.inputs[0], problem.inputs[1]]
+
+    @staticmethod
+    def liger(torch, problem):
+        raise ModuleNotFoundError("No module named 'liger_kernel'", name="liger_kernel")
+
+    @staticmethod
+    def picky(torch, problem):
+        raise contestants.Skip(f"needs n % 128 == 0, this is {problem.shape['n']}")
+
+    @staticmethod
+    def unsupported(torch, problem):
+        def run():
+            raise RuntimeError("No available kernel. Aborting execution.\nmore")
+        return run
+
+    def test_right_ones(self):
+        good, rows = self.rows(("returns", self.add), ("writes", self.into))
+        self.assertTrue(good)
+        for name in ("returns", "writes"):
+            self.assertEqual(rows[name], {"name": name, "kind": "library", "process": "python", "result": "ok",
+                                          "worst_error": 0})  # and no time: there is no GPU
+
+    def test_wrong_ones(self):
+        for name in ("nothing", "first", "short", "two"):
+            good, rows = self.rows((name, getattr(self, name)))
+            self.assertFalse(good, name)
+            self.assertEqual(rows[name]["result"], "fail", name)
+            self.assertTrue(rows[name]["report"], name)
+            self.assertNotIn("seconds", rows[name])
+
+    def test_absent_ones(self):
+        good, rows = self.rows(("Liger", self.liger), ("picky", self.picky), ("FLASH", self.unsupported))
+        self.assertTrue(good)
+        self.assertEqual((rows["Liger"]["result"], rows["Liger"]["reason"]), ("missing", "not installed: liger_kernel"))
+        self.assertEqual((rows["picky"]["result"], rows["picky"]["reason"]), ("skip", "needs n % 128 == 0, this is 40"))
+        self.assertEqual((rows["FLASH"]["result"], rows["FLASH"]["reason"]),
+                         ("skip", "No available kernel. Aborting execution."))
+
+    def test_again_replaces(self):
+        table = result_table([])
+        table.update(ladder="vector_add", shape={"n": 40})
+        for _ in range(2):
+            contestants.table_rows(built(), FakeSide(), ["n"], table, [("returns", self.add)])
+        self.assertEqual(len(table["rows"]), 1)
+
+
+class Race(unittest.TestCase):
+    def test_by_turns_after_a_round_of_warming_up(self):
+        calls = []
+
+        class Timer:
+            def timed(self, body, stream):
+                body()
+                return 0.1 if calls[-1] == "slow" else 0.001
+
+        seconds = contestants.race(Timer(), {"slow": lambda: calls.append("slow"), "fast": lambda: calls.append("fast")}, 7)
+        self.assertEqual(calls, ["slow", "fast"] * (len(calls) // 2))
+        self.assertEqual([len(times) for times in seconds.values()], [6, 6])  # 0.6 s are spent
+        self.assertEqual(contestants.summarize([1, 2, 4]), (2, 1.4826 * 1 / 2))
+
+
+class Files(support.Case):
+    def test_every_file_names_ladders_of_its_day(self):
+        files = sorted((ROOT / "bench").glob("day*_contestants.py"))
+        self.assertTrue(files)
+        for file in files:
+            number = file.name[3:5]
+            entries, shapes = contestants.load(catalog.resolve(number, "bench"))
+            self.assertLessEqual(set(shapes), {ladder for ladder, _, _ in entries})
+            self.assertTrue(entries)
+            listed = (ROOT / "bench" / f"day{number}_bench.cpp").read_text()
+            names = [(ladder, name) for ladder, name, make in entries if callable(make)]
+            self.assertEqual(len(set(names)), len(entries), file)
+            for ladder, _ in names:
+                self.assertIn(f", {ladder})", listed, file)
+
+    def test_without_pytorch(self):
+        self.replace(contestants.gpu, "detect", lambda: gpu.Probe())
+        self.environment(PYTHONPATH=str(self.folder))
+        (self.folder / "torch.py").write_text("raise ImportError('none')")
+        done = subprocess.run([sys.executable, str(ROOT / "bench" / "contestants.py"), "1"], stderr=subprocess.PIPE,
+                              stdout=subprocess.PIPE, universal_newlines=True, check=False)
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertIn("PyTorch is not installed in this Python", " ".join(done.stderr.split()))
+
+    def test_without_cuda(self):
+        (self.folder / "torch.py").write_text("class cuda:\n  is_available = staticmethod(lambda: False)\n"
+                                              "class version:\n  cuda = None\n")
+        results.write(self.folder / "r.json", result_file([result_table([])]))
+        self.environment(PYTHONPATH=str(self.folder))
+        done = subprocess.run([sys.executable, str(ROOT / "bench" / "contestants.py"), "1", "--results",
+                               str(self.folder / "r.json")], stderr=subprocess.PIPE, universal_newlines=True, check=False)
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertIn("this PyTorch is built without CUDA: nothing of it can be timed", " ".join(done.stderr.split()))
+
+    def test_bench_goes_on_without_it(self):
+        (self.folder / "torch.py").write_text("raise ImportError('none')")
+        self.environment(PYTHONPATH=str(self.folder))
+        said = []
+        self.replace(bench.console, "note", said.append)
+        self.assertEqual(bench._race_python(catalog.resolve("13", "bench"), self.folder / "x.json"), 0)
+        self.assertIn("PyTorch's contestants are left out", said[0])
+        self.assertEqual(bench._race_python(catalog.resolve("16", "bench"), self.folder / "x.json"), 0)
+        self.assertEqual(len(said), 1)  # day 16 has none to leave out
+
+    @unittest.skipUnless(importlib.util.find_spec("torch"), "PyTorch is not installed: its contestants are not checked")
+    def test_the_contestants_are_right(self):
+        for file in sorted((ROOT / "bench").glob("day*_contestants.py")):
+            done = subprocess.run([sys.executable, str(ROOT / "bench" / "contestants.py"), file.name[3:5]],
+                                  stdout=subprocess.PIPE, universal_newlines=True, check=False)
+            self.assertEqual(done.returncode, 0, done.stdout)
+            self.assertIn(" ok\n", done.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()

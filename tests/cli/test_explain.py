@@ -1,0 +1,203 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""days explain: what its text says of a trace, the picture, errors. tests/simt/test_trace.py has the counts."""
+import json
+import re
+import subprocess
+import sys
+import unittest
+import xml.etree.ElementTree as ElementTree
+
+import support
+from days_cli import arguments, trace_picture, trace_text, traces
+from days_cli.commands import explain
+from support import ROOT
+
+LOAD, STORE = "global load", "global store"
+
+
+def line(operation, addresses, requests=10, size=4, text="a[i]", number=7):
+    """A line of a trace whose requests are all like this one."""
+    request = {"block": [0, 0, 0], "warp": 0, "bytes": size, "addresses": addresses}
+    space, _, kind = operation.partition(" ")
+    entry = {"file": "k.cu", "line": number, "text": text, "operation": operation, "first": [request]}
+    one = traces.Request((0, 0, 0), 0, size, tuple(addresses))
+    op = "ld" if kind == "load" else "st"
+    if space == "global":
+        sectors = one.sectors()
+        entry.update({traces.requests_metric(op): requests, traces.sectors_metric(op): requests * len(sectors),
+                      f"simt_least_sectors_op_{op}": requests * -(-sum(sectors.values()) // 32),
+                      f"simt_requested_bytes_op_{op}": requests * size * len(one.active)})
+    else:
+        passes = max(one.banks().values())
+        entry.update({f"simt_shared_requests_op_{op}": requests, traces.WAVEFRONTS.format(op): requests * passes,
+                      traces.CONFLICTS.format(op): requests * (passes - 1)})
+    return entry
+
+
+def trace(*lines, **totals):
+    names = [traces.CONFLICTS, "simt_requested_bytes_op_{}", "simt_distinct_bytes_op_{}"]
+    all_totals = {name.format(op): 0 for name in names for op in ("ld", "st")}
+    all_totals.update(dict({"simt_branches": 0, "simt_divergent_branches": 0, "simt_barriers": 0, "simt_bulk_bytes": 0},
+                           **totals))
+    return {"compiler": "g++", "kernels": [{"name": "k", "file": "k.cu", "grid": [2, 1, 1], "block": [32, 1, 1],
+                                            "totals": all_totals, "lines": list(lines)}]}
+
+
+def described(*lines, **totals):
+    return "\n".join(trace_text.describe(traces.launches(trace(*lines, **totals))[0]))
+
+
+class Sentences(unittest.TestCase):
+    """One plain sentence for each kind of access."""
+
+    def says(self, addresses, sentence, operation=LOAD, size=4):
+        self.assertIn(sentence, " ".join(described(line(operation, addresses, size=size)).split()))
+
+    def test_global(self):
+        self.says([4 * i for i in range(32)],
+                  "Neighbouring lanes read neighbouring 4 bytes: each load moves 4 sectors, all of whose bytes are used.")
+        self.says([4096 * i for i in range(32)],
+                  "Neighbouring lanes write 4,096 bytes apart, so each store moves 32 sectors where 4 would hold the bytes.",
+                  STORE)
+        self.says([4 * i + 4 for i in range(32)],
+                  "but the first does not start a sector: each load moves 5 sectors where 4 would do.")
+        self.says([64] * 32, "All lanes read the same 4 bytes: one sector serves the whole warp, a broadcast.")
+        self.says([8, *[None] * 31], "One lane reads alone")
+        self.says([0, 400, 8, *[None] * 29], "The lanes read at irregular distances")
+        self.says([16 * i for i in range(32)], "each load moves 16 sectors, all of whose bytes are used.", size=16)
+
+    def test_shared(self):
+        self.says([128 * i for i in range(32)], "Neighbouring lanes read 128 bytes apart, in shared memory: 32 different "
+                  "words of one bank, which gives one at a time, so the warp waits for 32 passes.", "shared load")
+
+    def test_picture_in_text(self):
+        text = described(line(STORE, [4096 * i for i in range(32)]))
+        self.assertIn("warp 0, first write   lane 0    1    2    3  ...    31\n"
+                      "                  sector 0  128  256  384  ...  3968   4 of 32 B used\n", text)
+
+
+class Tables(unittest.TestCase):
+    def test_columns(self):
+        text = described(line(LOAD, [4 * i for i in range(32)], 32768, text="in[y * cols + x]"),
+                         line(STORE, [4096 * i for i in range(32)], 32768, text="out[x * rows + y]"))
+        self.assertTrue(text.startswith(
+            "k.cu                         requests    sectors  per request  least  wasted\n"
+            "7  read   in[y * cols + x]     32,768    131,072          4.0    4.0      0%\n"
+            "7  write  out[x * rows + y]    32,768  1,048,576         32.0    4.0     88%\n"), text)
+
+    def test_at_most_80_columns(self):
+        long = "reinterpret_cast<const float4*>(input_of_the_layer + offset_of_the_block)[threadIdx.x + 17 * step]"
+        for number in (7, 1234567):
+            text = described(line(LOAD, [4096 * i for i in range(32)], 10**9, text=long, number=number),
+                             line("shared store", [128 * i for i in range(32)], 10**9, text=long, number=number))
+            for row in text.splitlines():
+                self.assertLessEqual(len(row), 80, row)
+
+    def test_what_else_is_said(self):
+        branch = {"file": "k.cu", "line": 9, "text": "if (i < n) {", "operation": "branch", "simt_branches": 8,
+                  "simt_divergent_branches": 1}
+        barrier = {"file": "k.cu", "line": 11, "text": "__syncthreads();", "operation": "barrier", "simt_barriers": 4}
+        text = described(line(LOAD, [4 * i for i in range(32)]), branch, barrier, simt_branches=8,
+                         simt_divergent_branches=1, simt_barriers=4, simt_requested_bytes_op_ld=4096,
+                         simt_distinct_bytes_op_ld=1024, simt_bulk_bytes=65536)
+        self.assertIn("Loads ask for 4.0 bytes for each byte of input (1,024 bytes).", text)
+        self.assertIn("Branches: 8 by warps, 1 divergent (lanes went both ways):\n    9  if (i < n) {", text)
+        self.assertIn("Barriers: 2.0 a block, 4 in all (line 11).", text)
+        self.assertIn("Bulk copies moved 65,536 bytes besides", text)
+
+    def test_like_launches_are_one(self):
+        twice = trace(line(LOAD, [0] * 32))
+        twice["kernels"] *= 2
+        self.assertEqual([launch.times for launch in traces.launches(twice)], [2])
+
+
+class Picture(unittest.TestCase):
+    def svg(self, *lines):
+        text = trace_picture.svg('<a> & "b"', traces.launches(trace(*lines)))
+        return text, ElementTree.fromstring(text)
+
+    def test_card(self):
+        text, root = self.svg(line(LOAD, [4096 * i for i in range(32)]))
+        card = root[0]
+        self.assertEqual((card.get("fill"), card.get("width")), ("#ffffff", str(trace_picture.WIDTH)))
+        self.assertIn('<a> & "b"', [element.text for element in root])
+        self.assertNotRegex(text, r"@font-face|href|<style|<script")
+        sizes = [float(size) for size in re.findall(r'font-size="([\d.]+)"', text)]
+        self.assertGreaterEqual(min(sizes), 8)
+
+    def test_every_sector_and_bank(self):
+        _, root = self.svg(line(LOAD, [4096 * i for i in range(32)]), line("shared load", [128 * i for i in range(32)]))
+        fills = [element.get("fill") for element in root]
+        self.assertEqual(fills.count("#f3c9b5"), 32 + 1)  # 32 sectors, and the legend
+        self.assertEqual(fills.count("#c2410c"), 1 + 1)  # one bank with a conflict
+        self.assertIn("block 0,0,0, warp 0: lanes to banks, 32 words of one bank: 32 passes", [e.text for e in root])
+        width = trace_picture.WIDTH
+        for element in root:
+            if element.get("x"):
+                self.assertTrue(0 <= float(element.get("x")) <= width, ElementTree.tostring(element))
+
+
+class Command(support.Case):
+    def fails(self, words, message, hint):
+        code, out, err = self.days("explain", *words.split())
+        self.assertEqual((code, out), (2, ""), err)
+        self.assertIn(message, " ".join(err.split()))
+        self.assertIn(f"Next: {hint}\n", err)
+
+    def test_errors(self):
+        self.fails("", "explain which day?", "./days explain 1")
+        self.fails("vector_ad 7 8", 'does not know what to do with "8"', "./days explain --help")
+        self.fails("matmull rows", 'no day "matmull". Nearest: 05 matmul', "./days explain 5")
+        self.fails("5 rows -Ix", "-Ix goes with --file", "./days explain --help")
+        self.fails("--file no.cu", "there is no file no.cu", "./days explain --help")
+        self.fails("5 --file days", 'explain --file takes no day: "5"', "./days explain --help")
+
+    def test_unknown_variant(self):
+        self.replace(explain, "_build", lambda day, variant="": "program")
+        self.replace(explain, "_listed", lambda program, yours=False: ["rows", "columns"])
+        self.fails("5 column", 'day 05 matmul has no variant "column". Nearest: columns', "./days explain 5 columns")
+        self.fails("5 xyz", 'day 05 matmul has no variant "xyz". There are rows, columns', "./days explain 5 rows")
+
+    def test_json_needs_no_value(self):
+        for words, target in (("5 rows --json", "-"), ("5 rows --json --type fp32", "-"), ("5 rows --json x.json", "x.json"),
+                              ("--json 5 rows", "5")):
+            self.assertEqual(explain._parse(words.split()).get("--json"), target, words)
+
+    def test_a_program(self):
+        source = self.folder / "shift.cu"
+        source.write_text("""#include <cstdio>
+__global__ void shift(const float* in, float* out) { out[threadIdx.x] = in[threadIdx.x + SHIFT]; }
+int main(int argc, char** argv) {
+  float *in, *out;
+  cudaMalloc(&in, 4096);
+  cudaMalloc(&out, 4096);
+  shift<<<1, 64>>>(in, out);
+  printf("%s %d\\n", argv[1], cudaDeviceSynchronize());
+  return 7;
+}
+""")
+        command = [sys.executable, "-B", str(ROOT / "days"), "explain", "--file", str(source), "-DSHIFT=1"]
+        done = subprocess.run([*command, "--", "hello"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              universal_newlines=True, check=False, cwd=self.folder)
+        self.assertEqual(done.returncode, 7, done.stderr)  # the program's own
+        self.assertTrue(done.stdout.startswith("hello 0\n\nshift: grid 1, block 64\n"), done.stdout)
+        self.assertRegex(done.stdout, r"2  read   in\[threadIdx.x \+ SHIFT\] +2 +10 +5.0 +4.0 +20%\n")
+        self.assertRegex(done.stdout, r"On a GPU: ncu --metrics l1tex__t_requests\S+ \./shift hello\n")
+        self.assertTrue((ROOT / "build/explain/shift.svg").read_text().startswith("<svg"))
+        done = subprocess.run([*command, "--json", "--", "hello"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              universal_newlines=True, check=False)
+        self.assertEqual([kernel["name"] for kernel in json.loads(done.stdout)["kernels"]], ["shift"])
+        self.assertEqual(done.stderr, "hello 0\n")
+
+    def test_docs_show_what_it_prints(self):
+        page = (ROOT / "docs/explain.md").read_text()
+        block = re.search(r"    \$ \./days explain --file docs/programs/transpose\.cu\n((?:    .*\n|\n)+)", page).group(1)
+        shown = re.sub(r"^    ", "", block, flags=re.M).strip()
+        done = subprocess.run([sys.executable, "-B", str(ROOT / "days"), "explain", "--file", "docs/programs/transpose.cu"],
+                              stdout=subprocess.PIPE, universal_newlines=True, check=False, cwd=ROOT)
+        self.assertEqual(re.sub(r"ncu --metrics \S+", "ncu --metrics ...", done.stdout).strip(), shown)
+
+
+if __name__ == "__main__":
+    unittest.main()

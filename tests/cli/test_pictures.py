@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: MIT
+"""How ./days finds libpng and libjpeg, and libraries that are several files."""
+import unittest
+
+from support import Case
+
+from days_cli import packages, run_build, toolchain
+from days_cli.commands import doctor
+
+
+class Pictures(Case):
+    def setUp(self):
+        super().setUp()
+        self.only_fakes()
+        self.replace(toolchain, "_PREFIXES", (str(self.folder / "usr"), str(self.folder / "local"), str(self.folder / "brew")))
+
+    def header(self, prefix, name):
+        path = self.folder / prefix / "include" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("")
+
+    def test_none(self):
+        self.assertEqual(toolchain.find_pictures(), (None, ["libpng", "libjpeg"]))
+
+    def test_one_is_not_enough(self):
+        self.header("usr", "png.h")
+        self.assertEqual(toolchain.find_pictures(), (None, ["libjpeg"]))
+
+    def test_headers_without_pkg_config(self):
+        self.header("usr", "png.h")
+        self.header("brew", "jpeglib.h")
+        pictures, _ = toolchain.find_pictures()
+        self.assertEqual(pictures.compile, ("-isystem", f"{self.folder}/brew/include"))
+        self.assertEqual(pictures.link, ("-lpng", f"-L{self.folder}/brew/lib", "-ljpeg"))
+
+    def test_pkg_config(self):
+        self.tool("pkg-config", 'case "$*" in *--modversion*) echo 1.6;; *libpng*) echo "-I/opt/png -L/opt/lib -lpng16";;'
+                                ' *) echo "-ljpeg";; esac')
+        pictures, missing = toolchain.find_pictures()
+        self.assertEqual((pictures.compile, pictures.link), (("-isystem", "/opt/png"), ("-L/opt/lib", "-lpng16", "-ljpeg")))
+        self.assertEqual((pictures.versions, missing), ("libpng 1.6, libjpeg 1.6", []))
+
+    def test_doctor_gives_the_command(self):
+        self.replace(packages, "manager", lambda: "apt-get")
+        self.replace(packages, "is_root", lambda: False)
+        finding = doctor._pictures()
+        self.assertEqual((finding.status, finding.fix), ("miss", "sudo apt-get install -y libpng-dev libjpeg-dev"))
+
+    def test_only_what_was_found_is_compiled(self):
+        self.assertEqual(run_build._picture_parts(None, None), ([], []))
+
+
+class SeveralFiles(Case):
+    def test_all_or_none(self):
+        base = self.folder / "site" / "nvidia" / "cu13"
+        for name in ("include/nppi.h", "lib/libnppif.so.13", "lib/libnppicc.so.13"):
+            (base / name).parent.mkdir(parents=True, exist_ok=True)
+            (base / name).write_text("")
+        self.replace(toolchain, "site_folders", lambda: [self.folder / "site"])
+        compiler = toolchain.Nvcc("nvcc", (13, 0), self.folder / "toolkit", ())
+        self.assertEqual(toolchain.find_library("npp", compiler), (None, "pip install 'nvidia-npp==13.0.*'"))
+        (base / "lib" / "libnppc.so.13").write_text("")
+        library, _ = toolchain.find_library("npp", compiler)
+        self.assertEqual([path.rsplit("/", 1)[1] for path in library.binaries],
+                         ["libnppif.so.13", "libnppicc.so.13", "libnppc.so.13"])
+
+
+if __name__ == "__main__":
+    unittest.main()
