@@ -281,7 +281,7 @@ __global__ void scale_kernel(const T* x, T* y, float* total, int rows, int cols,
   if (i == 0) *total += 1;
   if (does == Does::kPastTheEnd && i == 0) y[n] = y[0];
   if (does == Does::kBeforeTheStart && i == 0) y[-1] = y[0];
-  if (does == Does::kWritesInput && i == 0) const_cast<T*>(x)[n - 1] = days::from_float<T>(1.5f);
+  if (does == Does::kWritesInput && i == n - 1) const_cast<T*>(x)[n - 1] = days::from_float<T>(1.5f);
 }
 
 template <class T>
