@@ -51,6 +51,66 @@ TEST(Checked, RowOfASharedArray) {
                 "Index 8 of an array of type 'int [8]'.\n");
 }
 
+struct Pair {
+  float value;
+  int index;
+};
+struct Row8 {
+  double at[8];
+};
+__device__ __noinline__ Pair pair_of(float x) {
+  return {x, static_cast<int>(x)};
+}
+__device__ __noinline__ float4 four_of(float x) {
+  return make_float4(x, 2 * x, 3 * x, 4 * x);
+}
+__device__ __noinline__ Row8 row_of(float x) {
+  Row8 row;
+  for (int i = 0; i < 8; ++i) row.at[i] = x * static_cast<float>(i);
+  return row;
+}
+
+__global__ void stores_results(const float* in, float4* out) {
+  __shared__ Pair pairs[32];
+  __shared__ float4 fours[32];
+  __shared__ Row8 rows[32];
+  const int i = static_cast<int>(threadIdx.x), j = 31 - i;
+  pairs[i] = pair_of(in[i]);
+  fours[i] = four_of(in[i]);
+  rows[i] = row_of(in[i]);
+  __syncthreads();
+  out[i] = four_of(pairs[j].value + fours[j].y + static_cast<float>(pairs[j].index + rows[j].at[7]));
+}
+
+__global__ void copy_fours(const float4* in, float4* out) {
+  out[threadIdx.x] = in[threadIdx.x];
+}
+
+// The compiler may store what a function returns without a word to the checker, unless it inlines it.
+TEST(Checked, StructsThatFunctionsReturnAreWritten) {
+  SKIP_UNLESS_CHECKED();
+  EXPECT_EQ(report_of([] {
+              float4* out = device<float4>(32, false);
+              stores_results<<<1, 32>>>(device<float>(32), out);
+              copy_fours<<<1, 32>>>(out, device<float4>(32));
+            }),
+            "");
+}
+
+constexpr int kResults = __LINE__ + 3;
+__global__ void crowds_results(float4* out) {
+  __shared__ float4 four[1];
+  four[0] = four_of(static_cast<float>(threadIdx.x));
+  __syncthreads();
+  out[threadIdx.x] = four[0];
+}
+
+TEST(Checked, StructsThatFunctionsReturnCanRace) {
+  SKIP_UNLESS_CHECKED();
+  const std::string text = report_of([] { crowds_results<<<1, 32>>>(device<float4>(32)); });
+  EXPECT_NE(text.find("[simt-race-shared]\n" + kFile + std::to_string(kResults)), std::string::npos) << text;
+}
+
 constexpr int kCopy = __LINE__ + 2;
 __global__ void copy(const int* in, int* out) {
   out[threadIdx.x] = in[threadIdx.x];

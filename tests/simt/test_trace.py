@@ -66,6 +66,7 @@ EXPECTED = {
     # 31, 15, 7, 3, 1: the longest way down takes 5 steps.
     "uneven_while": {STORES: 4 * (lockstep([0, 1, 2, 3, 4, 5]) + 1), LOADS: 0},
     "calls_twice": memory(8, 32, 4, 16),
+    "returns_a_struct": memory(4, 16, 4, 64),
     "unrolled": memory(16, 64, 4, 16),
     "stride_1": shared(1, 0, 1, 0),
     "stride_2": shared(2, 1, 2, 1),

@@ -321,6 +321,18 @@ TEST(Translation, LeavesPlainCodeAndSystemHeadersAlone) {
   EXPECT_EQ(simtcc::translate(text), text);
 }
 
+TEST(Translation, MakesAKernelOneFunction) {
+  const std::string code =
+      std::string(kSystemHeader) +
+      "__device__ __noinline__ int f() { return 1; }\n__global__ void k(int* p) { *p = f(); }\n";
+  simtcc::Options inlined;
+  inlined.inlined = true;
+  const std::string out = flat(simtcc::translate(code, inlined));
+  EXPECT_TRUE(has(out, "[=]() mutable __attribute__((flatten)) {")) << out;
+  EXPECT_FALSE(has(out, "noinline")) << out;
+  EXPECT_FALSE(has(flat(simtcc::translate(code)), "flatten"));
+}
+
 // g++ marks what a system header's macro expanded to as system text, in the midst of the user's line.
 TEST(Translation, ReadsWhatSystemMacrosExpandedTo) {
   const std::string out = flat(translate(

@@ -132,7 +132,7 @@ std::string translated_path(const Command& command) {
   return std::string(folder ? folder : "/tmp") + "/simtcc-" + std::to_string(getpid()) + ".ii";
 }
 
-int compile(const Command& command, bool checked, const simtcc::Options& options) {
+int compile(const Command& command, bool checked, simtcc::Options options) {
   const char* include = std::getenv("SIMT_INCLUDE");
   Arguments front = simtcc::preprocess_command(command, include ? include : SIMT_INCLUDE_DIR);
   // The vector types ask the preprocessor whether their accesses are traced.
@@ -141,6 +141,8 @@ int compile(const Command& command, bool checked, const simtcc::Options& options
   if (command.only_preprocesses()) execute(front);
   std::string text;
   if (const int status = run(front, &text)) return status;
+  // g++ does not instrument `x = f()` where f returns a struct and stays a function of its own.
+  options.inlined = checked && !is_clang(command.compiler);
   text = simtcc::translate(text, options);
   const std::string translated = translated_path(command);
   write_file(translated, text);

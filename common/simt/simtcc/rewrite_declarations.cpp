@@ -78,7 +78,8 @@ void rewrite_kernel(const Unit& u, const Declaration& d) {
     }
   }
   // Each CUDA thread calls its own copy of the closure, so a kernel may change its parameters.
-  u.edits.after(d.body, " ::simt::launch(\"" + u.t.string(d.name) + "\", [=]() mutable {");
+  const std::string inlined = u.options.inlined ? " __attribute__((flatten))" : "";
+  u.edits.after(d.body, " ::simt::launch(\"" + u.t.string(d.name) + "\", [=]() mutable" + inlined + " {");
   u.edits.before(u.t.partner(d.body), "}" + launch_bounds(u, d) + "); ");
 }
 
@@ -136,8 +137,8 @@ void rewrite_words(const Unit& u) {
     } else if (w == "__forceinline__") {
       rewrite_forceinline(u, i);
     } else if (w == "__noinline__") {
-      if (!t.is(i - 1, "("))
-        u.edits.replace(i, "__attribute__((noinline))");  // else it is in such an attribute
+      if (!t.is(i - 1, "("))  // else it is in such an attribute
+        u.edits.replace(i, u.options.inlined ? "" : "__attribute__((noinline))");
     } else if (w == "__align__" && t.is(i + 1, "(")) {
       const int close = t.partner(i + 1);
       u.edits.replace(i, close, "__attribute__((aligned" + t.text_of(i + 1, close) + "))");

@@ -145,6 +145,12 @@ __device__ __noinline__ float helper(const float* p, int i) {
 __global__ void calls_twice(const float* in, float* out) {
   out[index()] = helper(in, index()) + helper(in, index() + 32);
 }
+__device__ __noinline__ float4 four_of(float x) {
+  return make_float4(x, x, x, x);
+}
+__global__ void returns_a_struct(const float* in, float* out) {
+  reinterpret_cast<float4*>(out)[index()] = four_of(in[index()]);
+}
 template <int kTimes>
 __global__ void unrolled(const float* in, float* out) {
   float sum = 0;
@@ -240,6 +246,7 @@ int main() {
   uneven_while<<<2, 64>>>(b);
   leaves<<<1, 32>>>(b, 4);
   calls_twice<<<2, 64>>>(a, b);
+  returns_a_struct<<<2, 64>>>(a, b);
   unrolled<4><<<2, 64>>>(a, b);
   stride_1<<<1, 32>>>(b);
   stride_2<<<1, 32>>>(b);
