@@ -86,17 +86,15 @@ bool is_clang(const std::string& compiler) {
   return version.find("clang") != std::string::npos;
 }
 
-// Makes the compiler call the checker (common/simt/runtime) before each memory access. Function entries are
-// of no use to it.
-// Besides, one access of the source stays one instruction: what several paths share is neither copied nor
-// merged. Markers may push onto the stack where the compiler does not know of it, so there is no red zone.
-Arguments traced_flags(const std::string& compiler) {
+// One access of the source stays one instruction: what several paths share is neither copied nor merged.
+// Markers may push onto the stack where the compiler does not know of it, so there is no red zone.
+Arguments traced_flags(bool clang) {
   Arguments flags{"-fno-unroll-loops"};
   const auto add = [&](const Arguments& more) { flags.insert(flags.end(), more.begin(), more.end()); };
 #if defined(__x86_64__)
   add({"-mno-red-zone"});
 #endif
-  if (is_clang(compiler)) {
+  if (clang) {
     add({"-fno-vectorize", "-fno-slp-vectorize", "-mllvm", "-tsan-instrument-read-before-write"});
   } else {
     add({"-fno-tree-vectorize", "-fno-peel-loops", "-fno-split-loops", "-fno-unswitch-loops",
@@ -106,8 +104,10 @@ Arguments traced_flags(const std::string& compiler) {
   return flags;
 }
 
-Arguments checked_flags(const std::string& compiler) {
-  if (is_clang(compiler))
+// Makes the compiler call the checker (common/simt/runtime) before each memory access. Function entries are
+// of no use to it.
+Arguments checked_flags(bool clang) {
+  if (clang)
     return {"-fsanitize=thread",
             "-mllvm",
             "-tsan-instrument-func-entry-exit=0",
@@ -142,7 +142,8 @@ int compile(const Command& command, bool checked, simtcc::Options options) {
   std::string text;
   if (const int status = run(front, &text)) return status;
   // g++ does not instrument `x = f()` where f returns a struct and stays a function of its own.
-  options.inlined = checked && !is_clang(command.compiler);
+  const bool clang = checked && is_clang(command.compiler);
+  options.inlined = checked && !clang;
   text = simtcc::translate(text, options);
   const std::string translated = translated_path(command);
   write_file(translated, text);
@@ -150,10 +151,10 @@ int compile(const Command& command, bool checked, simtcc::Options options) {
   // Kernels take tensor maps, of 64-byte alignment, by value, which some compilers remark on.
   Arguments more = {"-fno-optimize-sibling-calls", "-Wno-psabi"};
   if (checked) {
-    for (const std::string& flag : checked_flags(command.compiler)) more.push_back(flag);
+    for (const std::string& flag : checked_flags(clang)) more.push_back(flag);
   }
   if (options.traced) {
-    for (const std::string& flag : traced_flags(command.compiler)) more.push_back(flag);
+    for (const std::string& flag : traced_flags(clang)) more.push_back(flag);
   }
   const int status = run(simtcc::compile_command(command, translated, more));
   if (!std::getenv("SIMT_KEEP")) std::remove(translated.c_str());
