@@ -26,6 +26,7 @@
 #include "common/benchmarking.h"
 #include "common/device.h"
 #include "common/harness/options.h"
+#include "common/harness/text.h"
 #include "common/instance.h"
 #include "common/ladder.h"
 #include "common/limits.h"
@@ -44,6 +45,8 @@ constexpr int kRepetitions = 7;
 // Launches of one repetition: at least and at most so many, and no new one after this time.
 constexpr size_t kLeastRuns = 3, kMostRuns = 20;
 constexpr double kBatchSeconds = 0.04;
+// Where one launch takes the first of these, it is a repetition; where it takes the second, it is not timed.
+constexpr double kSlowSeconds = 0.2, kTooSlowSeconds = 2;
 constexpr double kBusySeconds = 3;  // at work before the sustained limit is read
 
 // ---- What is measured ----
@@ -131,6 +134,7 @@ void time_row(benchmark::State& state, Contest& contest, const Row& row) {
       kept.reason = reason;
       state.SkipWithError(reason.c_str());
     };
+    if (!kept.reason.empty()) return skip(kept.reason);
     const std::string absent = contest.ladder->absent(row, contest.type, current_device());
     if (!absent.empty()) return skip(absent);
     Instance& instance = instance_of(contest);
@@ -148,12 +152,18 @@ void time_row(benchmark::State& state, Contest& contest, const Row& row) {
     L2Flush flush;
     EventTimer timer;
     flush(stream);
+    timer.start(stream);
     instance.launch(row, stream);  // warms up
+    timer.stop(stream);
+    const double once = timer.seconds();
+    if (once > kTooSlowSeconds && !current_device().simt)
+      return skip("not timed: one launch takes " + detail::time_text(once));
+    const size_t least = once > kSlowSeconds ? 1 : kLeastRuns;
     double typical = 0;
     for (auto _ : state) {
       std::vector<double> batch;
       double spent = 0;
-      while (batch.size() < kLeastRuns || (batch.size() < kMostRuns && spent < kBatchSeconds)) {
+      while (batch.size() < least || (batch.size() < kMostRuns && spent < kBatchSeconds)) {
         flush(stream);
         timer.start(stream);
         instance.launch(row, stream);

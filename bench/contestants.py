@@ -33,6 +33,7 @@ _DTYPES = {"fp32": "float32", "fp64": "float64", "fp16": "float16", "bf16": "bfl
 _STRINGS = {"fp32": "<f4", "fp64": "<f8", "fp16": "<f2", "bf16": "<i2", "int8": "|i1", "uint8": "|u1", "int16": "<i2",
             "int32": "<i4", "int64": "<i8"}
 _LEAST, _MOST, _SECONDS = 5, 100, 0.3  # rounds, and time a contestant, as ./days run has them
+_SLOW = 0.1  # seconds: a rung of more takes no part, its time of the other process says enough
 
 
 class Skip(Exception):
@@ -181,7 +182,8 @@ def table_rows(loaded, side, extents, table, entries):
             else:
                 row.update(result="fail", report="\n".join(report["lines"]))
                 good = False
-        ours = [row["name"] for row in table["rows"] if row["kind"] != "cpu" and row["result"] == "ok"]
+        ours = [row["name"] for row in table["rows"] if row["kind"] != "cpu" and row["result"] == "ok"
+                and row.get("seconds", 0) < _SLOW]
         if side.timed and runners:
             console.progress(f"timing {len(runners) + len(ours)} contestants, {results.title(table)}")
             _time(loaded, side, contest, table, runners, ours, new, stream, handle)
