@@ -27,7 +27,7 @@ struct Tuning {
   float slack = 8;  // a weight may grow to 2^slack before o is rescaled
 };
 template <int kDim>
-inline constexpr Tuning kTuning = kDim == 64 ? Tuning{4, 2, 64, false, 3} : Tuning{4, 2, 64, false, 2};
+inline constexpr Tuning kTuning = kDim == 64 ? Tuning{4, 2, 64, true, 2} : Tuning{4, 2, 32, false, 2};
 
 template <int kDim>
 struct Sizes {
