@@ -46,7 +46,7 @@ constexpr int kRepetitions = 7;
 constexpr size_t kLeastRuns = 3, kMostRuns = 20;
 constexpr double kBatchSeconds = 0.04;
 // Where one launch takes the first of these, it is a repetition; where it takes the second, it is not timed.
-constexpr double kSlowSeconds = 0.2, kTooSlowSeconds = 2;
+constexpr double kSlowSeconds = 0.1, kTooSlowSeconds = 1;
 constexpr double kBusySeconds = 3;  // at work before the sustained limit is read
 
 // ---- What is measured ----
@@ -340,7 +340,9 @@ std::vector<Shape> shapes_of(const LadderInfo& ladder, const Flags& flags, bool 
 
 bool wants_type(const LadderInfo& ladder, size_t type, const Flags& flags, bool sweep) {
   const std::vector<std::string>& types = flags.options.types;
-  if (types.empty()) return type == 0 || (!sweep && !current_device().simt);
+  const std::string& swept = ladder.sweep_axis.type;
+  if (types.empty() && sweep) return swept.empty() ? type == 0 : ladder.types[type].name == swept;
+  if (types.empty()) return type == 0 || !current_device().simt;
   return std::any_of(types.begin(), types.end(),
                      [&](const std::string& t) { return t == "all" || t == ladder.types[type].name; });
 }

@@ -173,6 +173,13 @@ struct InputMaker {
   std::vector<std::function<void(void*, const Shape&, Inputs&)>> make;
 };
 
+// How a size sweep is drawn, and what it measures.
+struct SweepAxis {
+  std::string over = {};  // the extent along the axis; "": the bytes that the problem takes
+  std::string each = {};  // the extent of which each value has a plot of its own; "": none
+  std::string type = {};  // the element type that is swept unless --type names others; "": the first
+};
+
 // What depends on the element type.
 struct Typed {
   std::string name;  // "fp32"
@@ -204,6 +211,7 @@ struct LadderInfo {
   std::vector<Typed> types;
   std::vector<InputMaker> makers;  // the first is .inputs
   std::vector<Shape> test_shapes, gpu_shapes, bench_shapes, sweep_shapes, show_shapes;
+  SweepAxis sweep_axis;
   Rate rate = Rate::kNone;
   std::string lesson_text;
   std::optional<Exercise> exercise_info;
@@ -380,8 +388,17 @@ class Ladder : public LadderInfo {
     return with([&](LadderInfo& l) { l.bench_shapes = checked(shapes); });
   }
   // Sizes from small to big, odd ones among them, for `./days bench --sweep`.
-  Ladder sweep(std::initializer_list<Shape> shapes) const {
-    return with([&](LadderInfo& l) { l.sweep_shapes = checked(shapes); });
+  Ladder sweep(std::initializer_list<Shape> shapes, const SweepAxis& axis = {}) const {
+    return with([&](LadderInfo& l) {
+      for (const std::string& extent : {axis.over, axis.each})
+        require(extent.empty() || std::find(l.extents.begin(), l.extents.end(), extent) != l.extents.end(),
+                l.name, ": .sweep over an extent that it does not have:", extent);
+      require(axis.type.empty() || std::any_of(l.types.begin(), l.types.end(),
+                                               [&](const Typed& type) { return type.name == axis.type; }),
+              l.name, ": .sweep of a type that it does not have:", axis.type);
+      l.sweep_shapes = checked(shapes);
+      l.sweep_axis = axis;
+    });
   }
   Ladder show(std::initializer_list<Shape> shapes) const {
     return with([&](LadderInfo& l) { l.show_shapes = checked(shapes); });

@@ -139,6 +139,26 @@ inline Report run_in_orders(const LadderInfo& ladder, const Row& row, size_t typ
   return instance.run(row, stream);
 }
 
+// False where the device is lost.
+inline bool test_row(const LadderInfo& ladder, const Row& row, size_t type, const Shape& shape, size_t maker,
+                     cudaStream_t stream) {
+  Instance& instance = instances().get(ladder, type, shape, maker);
+  Report report;
+  if (instance.supports(row)) {
+    ++tally().kernels;
+    report = run_in_orders(ladder, row, type, shape, maker, stream);
+    report.merge(instance.refuse_short_workspace(row, stream));
+  } else {
+    report = instance.refuse(row, stream);
+  }
+  if (report.ok()) return true;
+  ADD_FAILURE() << row.name << " " << shape.text() << " " << ladder.types[type].name
+                << maker_text(ladder, maker) << ":\n"
+                << report.text();
+  instances().clear();  // its buffers may have been damaged
+  return !device_lost();
+}
+
 inline void test_shape(const LadderInfo& ladder, const Row& row, size_t type, const Shape& shape) {
   ASSERT_FALSE(device_lost()) << "an earlier kernel's fault left the device unusable";
   const std::string absent = ladder.absent(row, type, current_device());
@@ -148,21 +168,24 @@ inline void test_shape(const LadderInfo& ladder, const Row& row, size_t type, co
   }
   Stream stream;
   for (size_t maker = 0; maker < ladder.makers.size(); ++maker) {
-    Instance& instance = instances().get(ladder, type, shape, maker);
-    Report report;
-    if (instance.supports(row)) {
-      ++tally().kernels;
-      report = run_in_orders(ladder, row, type, shape, maker, stream);
-      report.merge(instance.refuse_short_workspace(row, stream));
-    } else {
-      report = instance.refuse(row, stream);
+    if (!test_row(ladder, row, type, shape, maker, stream)) return;
+  }
+}
+
+// All rows on a big shape: its inputs and their reference take the CPU seconds, and are made once.
+inline void test_big_shape(const LadderInfo& ladder, size_t type, const Shape& shape) {
+  ASSERT_FALSE(device_lost()) << "an earlier kernel's fault left the device unusable";
+  Stream stream;
+  for (size_t maker = 0; maker < ladder.makers.size(); ++maker) {
+    for (const Row& row : ladder.rows) {
+      if (row.exercise) continue;
+      const std::string absent = ladder.absent(row, type, current_device());
+      if (!absent.empty()) {
+        ++tally().skipped[absent];
+      } else if (!test_row(ladder, row, type, shape, maker, stream)) {
+        return;
+      }
     }
-    if (report.ok()) continue;
-    ADD_FAILURE() << row.name << " " << shape.text() << " " << ladder.types[type].name
-                  << maker_text(ladder, maker) << ":\n"
-                  << report.text();
-    instances().clear();  // its buffers may have been damaged
-    if (device_lost()) return;
   }
 }
 
@@ -190,10 +213,7 @@ inline void test_skeleton(const LadderInfo& ladder, const Row& row) {
 
 inline bool register_ladder(const std::string& suite, const LadderInfo& ladder, const char* file, int line) {
   ++tally().ladders;
-  std::vector<Shape> shapes = ladder.test_shapes;
-#ifndef __SIMT__
-  shapes.insert(shapes.end(), ladder.gpu_shapes.begin(), ladder.gpu_shapes.end());
-#endif
+  const std::vector<Shape>& shapes = ladder.test_shapes;
   for (const Row& row : ladder.rows) {
     if (row.exercise) {
       add_test(suite, "skeleton_is_unsolved", file, line, [&ladder, &row] { test_skeleton(ladder, row); });
@@ -229,6 +249,12 @@ inline bool register_ladder(const std::string& suite, const LadderInfo& ladder, 
       add_test(suite, "CPU_parallel/" + ladder.types[type].name + "_" + shape.text("x"), file, line,
                [&ladder, type, shape] { test_parallel(ladder, type, shape); });
     }
+#ifndef __SIMT__
+    for (const Shape& shape : ladder.gpu_shapes) {
+      add_test(suite, "all_rungs/" + ladder.types[type].name + "_" + shape.text("x"), file, line,
+               [&ladder, type, shape] { test_big_shape(ladder, type, shape); });
+    }
+#endif
   }
   return true;
 }

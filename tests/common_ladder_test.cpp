@@ -193,6 +193,11 @@ TEST(Harness, RefusesABadDescription) {
   EXPECT_THROW(days::ladder<Scale>("x").extents({"n"}).types<float>().shapes({{1, 2}}),
                std::invalid_argument);
   EXPECT_THROW(days::ladder<Scale>("x").extents({"n"}).types<float>().shapes({{0}}), std::invalid_argument);
+  const auto one = days::ladder<Scale>("x").extents({"n"}).types<float>();
+  EXPECT_NO_THROW(one.sweep({{2}}, {.over = "n", .type = "fp32"}));
+  EXPECT_THROW(one.sweep({{2}}, {.over = "m"}), std::invalid_argument);
+  EXPECT_THROW(one.sweep({{2}}, {.each = "m"}), std::invalid_argument);
+  EXPECT_THROW(one.sweep({{2}}, {.type = "fp16"}), std::invalid_argument);
   EXPECT_THROW(days::ladder<Scale>("x").types<float>().needs("n", [](const auto&) { return true; }),
                std::invalid_argument);
   EXPECT_THROW(days::ladder<Scale>("x").types<float>().baseline("b").variant("b", LAUNCHER(scale_plain)),

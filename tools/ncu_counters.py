@@ -75,11 +75,13 @@ def explained(output):
 
 
 def variants_of(day):
-    """(ladder, type, shape, variant) of a day as it runs on the CPU."""
-    results = json.loads(days("run", day, "--backend", "simt", "--json", "-"))
+    """(ladder, type, shape, variant) of a day as it runs on the CPU, each variant with the first type that it has."""
+    results = json.loads(days("run", day, "--backend", "simt", "--type", "all", "--json", "-"))
+    seen = set()
     for table in results["tables"]:
         for row in table["rows"]:
-            if row["kind"] == "variant" and row["result"] == "ok":
+            if row["kind"] == "variant" and row["result"] == "ok" and (table["ladder"], row["name"]) not in seen:
+                seen.add((table["ladder"], row["name"]))
                 yield results["day"], table["ladder"], table["type"], table["shape"], row["name"]
 
 

@@ -46,24 +46,29 @@ def row_cells(row, table, library):
             f"{of_limit:.1%}" if of_limit else "", f"{ratio:.3f}" if ratio else ""]
 
 
+def table_lines(table):
+    unit = result_files.unit(table)
+    shape = " × ".join(map(str, table["shape"].values()))
+    library = result_files.library(table)
+    limit = result_files.scaled(table, table["limit"]["per_second"])
+    cells = (row_cells(row, table, library) for row in table["rows"])
+    return [f"**{table['ladder']}**, {shape} {table['type']}; the limit is this device's own {table['limit']['name']}, "
+            f"{number(limit)} {unit}, measured in the same run.", "",
+            f"| rung | time | {unit} | of limit | × {library['name'] if library else 'library'} |",
+            "|---|---|---|---|---|", *("| " + " | ".join(row) + " |" for row in cells), ""]
+
+
 def render(results):
     device = results["device"]
     lines = [f"![{words}](pictures/{name})" for name, _, words in result_plots.pictures(results)]
     lines += [""] if lines else []
-    for table in results["tables"]:
-        if table.get("sweep"):
-            continue  # the plot has them
-        unit = result_files.unit(table)
-        shape = " × ".join(map(str, table["shape"].values()))
-        library = result_files.library(table)
-        limit = result_files.scaled(table, table["limit"]["per_second"])
-        lines += [f"**{table['ladder']}**, {shape} {table['type']}; the limit is this device's own {table['limit']['name']}, "
-                  f"{number(limit)} {unit}, measured in the same run.", "",
-                  f"| rung | time | {unit} | of limit | × {library['name'] if library else 'library'} |",
-                  "|---|---|---|---|---|"]
-        cells = (row_cells(row, table, library) for row in table["rows"])
-        lines += ["| " + " | ".join(row) + " |" for row in cells]
-        lines.append("")
+    main = result_files.main_tables(results)
+    others = [table for table in results["tables"] if not table.get("sweep") and table not in main]  # of a sweep the plot has them
+    lines += [line for table in main for line in table_lines(table)]
+    if others:
+        shapes = ", ".join(dict.fromkeys(f"{result_files.size(table, ' × ')} {table['type']}" for table in others))
+        lines += [f"<details><summary>Also measured: {shapes}</summary>", "",
+                  *(line for table in others for line in table_lines(table)), "</details>", ""]
     day = int(results["day"][3:5])
     lines.append(f"{device['name']} ({device['sm']}), CUDA {results['cuda']}, {results['date'][:10]}, commit "
                  f"{results['commit'][:7] or 'unknown'}: `./days {results.get('command', 'run')} {day}`.")

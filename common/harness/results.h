@@ -31,7 +31,12 @@ inline void write_table(Json& json, const TableResult& table) {
   json.member("written_bytes", table.traffic.written);
   json.member("flops", table.flops);
   json.member("verified", table.sampled ? "sampled" : "reference");
-  if (table.sweep) json.member("sweep", true);
+  if (table.sweep) {
+    const SweepAxis& axis = table.ladder->sweep_axis;
+    json.member("sweep", true);
+    if (!axis.over.empty()) json.member("over", axis.over);
+    if (!axis.each.empty()) json.member("each", axis.each);
+  }
   if (table.limit > 0) {
     json.key("limit");
     json.open('{');

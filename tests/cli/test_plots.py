@@ -126,6 +126,19 @@ class Sweep(support.Case):
         lines = list(Plot(result_plots.sweep(result_file([]), tables)).root.iter(_SVG + "polyline"))
         self.assertEqual(sorted(len(line.get("points").split()) for line in lines), [3, 4, 4])
 
+    def test_over_an_extent(self):
+        """As many bytes at each length: the axis is the length, and each dim has its plot."""
+        tables = [dict(result_table(rows(), 4096, True), shape={"seq": seq, "dim": dim}, over="seq", each="dim")
+                  for dim in (64, 128) for seq in (512, 2048, 8192)]
+        made = result_plots.pictures(result_file(tables))
+        self.assertEqual([name for name, _, _ in made],
+                         ["results_h200_transpose_fp32_dim64_sizes.svg", "results_h200_transpose_fp32_dim128_sizes.svg"])
+        plot = Plot(made[1][1])
+        self.assertEqual(plot.outside(), [])
+        self.assertTrue({"transpose fp32, dim 128: GB/s over seq", "1024", "8192"} <= set(plot.words))
+        places = [float(pair.split(",")[0]) for pair in next(plot.root.iter(_SVG + "polyline")).get("points").split()]
+        self.assertAlmostEqual(places[1] - places[0], places[2] - places[1], 0)
+
     def test_pictures_of_a_file(self):
         other = dict(result_table(rows()), ladder="copy")
         names = [name for name, _, _ in result_plots.pictures(result_file(

@@ -126,16 +126,21 @@ def curves(tables):
 
 
 def _extent(table):
-    return table["read_bytes"] + table["written_bytes"]
+    return table["shape"][table["over"]] if "over" in table else table["read_bytes"] + table["written_bytes"]
+
+
+def _sweep_title(tables):
+    first = tables[0]
+    each = f", {first['each']} {first['shape'][first['each']]}" if "each" in first else ""
+    return f"{first['ladder']} {first['type']}{each}: {results.unit(first)} over " + first.get("over", "the bytes it takes")
 
 
 def sweep_alt(tables):
-    names = [name for name, _ in curves(tables)]
-    return f"{tables[0]['ladder']} {tables[0]['type']} over the size, in {results.unit(tables[0])}: {', '.join(names)}"
+    return f"{_sweep_title(tables)}: {', '.join(name for name, _ in curves(tables))}"
 
 
 def sweep(found, tables):
-    """Speed over the bytes that the problem takes, which are spaced by their logarithm."""
+    """Speed over the bytes that the problem takes or over an extent, spaced by their logarithm."""
     tables = sorted(tables, key=_extent)
     lines = curves(tables)
     limit = tables[-1].get("limit")
@@ -145,17 +150,17 @@ def sweep(found, tables):
     left, right, first, bottom = 64, WIDTH - 150, 56, 300
     x_of = lambda size: left + (right - left) * (math.log2(size) - low) / max(1e-9, high - low)  # noqa: E731
     y_of = lambda rate: bottom - (bottom - first) * rate / top  # noqa: E731
-    parts = [_text(16, 26, f"{tables[0]['ladder']} {tables[0]['type']}: {results.unit(tables[0])} over the bytes it takes", 15,
-                   bold=True)]
+    parts = [_text(16, 26, _sweep_title(tables), 15, bold=True)]
     step = nice_step(top, 5)
     for i in range(int(top / step) + 1):
         parts += [_line(left, y_of(i * step), right, y_of(i * step), _FAINT),
                   _text(left - 8, y_of(i * step) + 4, _number(i * step), 11, _SOFT, "end")]
     every = max(1, math.ceil((high - low) / 7))
+    mark = str if "over" in tables[0] else result_table.bytes_text
     for power in range(math.ceil(low - 1e-9), int(high + 1e-9) + 1):
         if (power - math.ceil(low - 1e-9)) % every == 0:
             parts += [_line(x_of(2**power), bottom, x_of(2**power), bottom + 4),
-                      _text(x_of(2**power), bottom + 18, result_table.bytes_text(2**power), 11, _SOFT, "middle")]
+                      _text(x_of(2**power), bottom + 18, mark(2**power), 11, _SOFT, "middle")]
     if ceiling:
         parts += [_line(left, y_of(ceiling), right, y_of(ceiling), _LIMIT, 1.6),
                   _text(left + 4, y_of(ceiling) - 5, f"limit: its own {limit['name']}, {result_table.digits(ceiling)}", 11)]
@@ -187,18 +192,16 @@ def _apart(places, least, first, last):
 
 
 def pictures(found):
-    """[(file's name, SVG, what it shows)]: of each ladder the first table, and each of its sweeps."""
-    gpu, seen, made = results.slug(found["device"]["name"]), set(), []
-    for table in found["tables"]:
-        if table["ladder"] in seen or table.get("sweep") or not results.best(table):
-            continue
-        seen.add(table["ladder"])
-        made.append((f"results_{gpu}_{table['ladder']}.svg", ladder(found, table), alt(table)))
+    """[(file's name, SVG, what it shows)]: of each ladder its main table, and each of its sweeps."""
+    gpu = results.slug(found["device"]["name"])
+    made = [(f"results_{gpu}_{table['ladder']}.svg", ladder(found, table), alt(table))
+            for table in results.main_tables(found) if results.best(table)]
     sweeps = {}
     for table in found["tables"]:
         if table.get("sweep"):
-            sweeps.setdefault((table["ladder"], table["type"]), []).append(table)
-    for (name, kind), tables in sweeps.items():
+            each = f"_{table['each']}{table['shape'][table['each']]}" if "each" in table else ""
+            sweeps.setdefault(f"{table['ladder']}_{table['type']}{each}", []).append(table)
+    for name, tables in sweeps.items():
         if len(tables) > 2 and curves(tables):
-            made.append((f"results_{gpu}_{name}_{kind}_sizes.svg", sweep(found, tables), sweep_alt(tables)))
+            made.append((f"results_{gpu}_{name}_sizes.svg", sweep(found, tables), sweep_alt(tables)))
     return made

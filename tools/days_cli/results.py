@@ -135,6 +135,16 @@ def best(table):
     return min(timed, key=lambda row: row["seconds"], default=None)
 
 
+def main_tables(found):
+    """One of each ladder, which stands for it: the first of those on which most rungs ran."""
+    chosen = {}
+    for table in found["tables"]:
+        ran = sum(row["kind"] == "variant" and row["result"] == "ok" for row in table["rows"])
+        if not table.get("sweep") and ran > chosen.get(table["ladder"], (-1,))[0]:
+            chosen[table["ladder"]] = ran, table
+    return [table for _, table in chosen.values()]
+
+
 def over_library(row, against):
     """How many times as fast as the library a row is. A contestant of Python's is compared within its own process, where
     our rungs were timed too ("python_seconds")."""
