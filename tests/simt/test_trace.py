@@ -78,6 +78,7 @@ EXPECTED = {
     "quads_stride_2": shared(8, 4, 8, 4),
     # Two stores; one word for all; two words of one bank.
     "shared_broadcast": shared(1 + 2, 1, 2, 0),
+    "to_each_block": {WAVES_ST: 4, CONFLICTS_ST: 0, WAVES_LD: 4, CONFLICTS_LD: 0},
     "dynamic": {WAVES_ST: 12, CONFLICTS_ST: 0, WAVES_LD: 3, "simt_barriers": 12},
 }
 

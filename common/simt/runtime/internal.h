@@ -308,6 +308,7 @@ void attach_shared(Block& block, std::size_t dynamic_bytes);  // gives it an are
 void check_and_reset_shared(Block& block);                    // after the block: canaries, poison
 bool indexes_shared(const std::string& source);  // whether a line of a kernel indexes a __shared__ variable
 bool shared_holds(const Block& block, const char* p, std::size_t bytes, std::string* beyond);
+std::size_t shared_memory_of(const void* address);  // which block's, as a number
 std::string describe_shared(const Block& block, const void* address);
 std::string shared_name(const Block& block, const char* p, std::size_t bytes);  // "tile[3][1]"
 

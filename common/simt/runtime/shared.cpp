@@ -189,6 +189,10 @@ bool is_shared(const void* address) {
   return region && p >= region && p < region + arenas * kArena;
 }
 
+std::size_t shared_memory_of(const void* address) {
+  return static_cast<std::size_t>(static_cast<const char*>(address) - region) / kArena;
+}
+
 std::string describe_shared(const Block& block, const void* address) {
   const char* p = static_cast<const char*>(address);
   const char* end = block.shared + kUsable;

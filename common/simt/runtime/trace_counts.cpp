@@ -49,7 +49,7 @@ void count_sectors(const WarpRequest& request, Cost* cost) {
 }
 
 // A wavefront serves one word of each of the 32 banks, to any number of lanes. Eight-byte accesses go by half
-// warps, sixteen-byte accesses by quarters.
+// warps, sixteen-byte accesses by quarters. Each block of a cluster has banks of its own.
 void count_wavefronts(const WarpRequest& request, Cost* cost) {
   const std::size_t groups = request.bytes >= 16 ? 4 : request.bytes == 8 ? 2 : 1;
   const std::size_t lanes = 32 / groups;
@@ -60,7 +60,11 @@ void count_wavefronts(const WarpRequest& request, Cost* cost) {
     if (count == 0) continue;
     std::size_t words[kBanks] = {}, most = 1;
     std::uintptr_t next_word = 0;
+    std::size_t memory = shared_memory_of(reinterpret_cast<const void*>(ranges[0].begin));
     for (std::size_t i = 0; i < count; ++i) {
+      const std::size_t its = shared_memory_of(reinterpret_cast<const void*>(ranges[i].begin));
+      if (its != memory) std::fill(words, words + kBanks, 0);
+      memory = its;
       const std::uintptr_t end = (ranges[i].end - 1) / kBankBytes + 1;
       for (std::uintptr_t word = std::max(ranges[i].begin / kBankBytes, next_word); word < end; ++word)
         most = std::max(most, ++words[word % kBanks]);

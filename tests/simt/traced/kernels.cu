@@ -2,6 +2,7 @@
 //
 // Kernels whose requests, sectors, wavefronts and branches are known by hand: tests/simt/test_trace.py has
 // the numbers. Two blocks of two warps where nothing else is said; buffers start at a multiple of 256 bytes.
+#include <cooperative_groups.h>
 #include <cuda_runtime.h>
 #include <cstdio>
 
@@ -215,6 +216,17 @@ T* buffer(size_t count) {
   return p;
 }
 
+// Each lane's word lies in another block of the cluster, at the same place: no two want one bank.
+__global__ __cluster_dims__(4) void to_each_block(float* out) {
+  __shared__ float from[4];
+  cooperative_groups::cluster_group cluster = cooperative_groups::this_cluster();
+  const unsigned rank = cluster.block_rank();
+  cluster.sync();
+  if (threadIdx.x < 4) *cluster.map_shared_rank(&from[rank], threadIdx.x) = rank;
+  cluster.sync();
+  out[index()] = from[threadIdx.x % 4];
+}
+
 int main() {
   float* a = buffer<float>(1 << 14);
   float* b = buffer<float>(1 << 14);
@@ -258,6 +270,7 @@ int main() {
   quads_stride_2<<<1, 32>>>((float4*)b);
   shared_broadcast<<<1, 32>>>(b, 5);
   dynamic<<<3, 32, 128>>>(b, 4);
+  to_each_block<<<4, 32>>>(b);
   const cudaError_t error = cudaDeviceSynchronize();
   std::printf("%s\n", cudaGetErrorString(error));
   return error != cudaSuccess;
