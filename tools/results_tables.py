@@ -51,11 +51,31 @@ def table_lines(table):
     shape = " × ".join(map(str, table["shape"].values()))
     library = result_files.library(table)
     limit = result_files.scaled(table, table["limit"]["per_second"])
-    cells = (row_cells(row, table, library) for row in table["rows"])
+    cells = (row_cells(row, table, library) for row in table["rows"] if row.get("reason") != f"no {table['type']}")
     return [f"**{table['ladder']}**, {shape} {table['type']}; the limit is this device's own {table['limit']['name']}, "
             f"{number(limit)} {unit}, measured in the same run.", "",
             f"| rung | time | {unit} | of limit | × {library['name'] if library else 'library'} |",
             "|---|---|---|---|---|", *("| " + " | ".join(row) + " |" for row in cells), ""]
+
+
+def sweep_lines(tables):
+    """A row a size: the best rung, and how many times as fast as each library it is."""
+    libraries = list(dict.fromkeys(row["name"] for table in tables for row in table["rows"]
+                                   if row["kind"] == "library" and row.get("seconds")))
+    first = tables[0]
+    lines = [f"**{first['ladder']}** {first['type']}, over the size", "",
+             f"| {' × '.join(first['shape'])} | best rung | time | {result_files.unit(first)} | of limit |"
+             + "".join(f" × {name} |" for name in libraries), "|---" * (5 + len(libraries)) + "|"]
+    for table in tables:
+        best = result_files.best(table)
+        if not best:
+            continue
+        rows = {row["name"]: row for row in table["rows"] if row.get("seconds")}
+        ratios = [result_files.over_library(best, rows[name]) if name in rows else None for name in libraries]
+        cells = [result_files.size(table, " × "), best["name"], time_text(best["seconds"]), number(result_files.rate(table, best)),
+                 f"{best['of_limit']:.1%}" if best.get("of_limit") else "", *("" if ratio is None else f"{ratio:.3f}" for ratio in ratios)]
+        lines.append("| " + " | ".join(cells) + " |")
+    return [*lines, ""]
 
 
 def render(results):
@@ -63,8 +83,15 @@ def render(results):
     lines = [f"![{words}](pictures/{name})" for name, _, words in result_plots.pictures(results)]
     lines += [""] if lines else []
     main = result_files.main_tables(results)
-    others = [table for table in results["tables"] if not table.get("sweep") and table not in main]  # of a sweep the plot has them
+    others = [table for table in results["tables"] if not table.get("sweep") and table not in main]
     lines += [line for table in main for line in table_lines(table)]
+    swept = {}
+    for table in results["tables"]:
+        if table.get("sweep"):
+            swept.setdefault((table["ladder"], table["type"]), []).append(table)
+    for tables in swept.values():
+        lines += [f"<details><summary>{tables[0]['ladder']} {tables[0]['type']}, size by size</summary>", "",
+                  *sweep_lines(tables), "</details>", ""]
     if others:
         shapes = ", ".join(dict.fromkeys(f"{result_files.size(table, ' × ')} {table['type']}" for table in others))
         lines += [f"<details><summary>Also measured: {shapes}</summary>", "",
