@@ -7,6 +7,7 @@
 #include "common/harness/inputs.h"
 #include "common/harness/instance.h"
 #include "common/harness/limits.cuh"
+#include "common/harness/parallel.h"
 #include "common/harness/results.h"
 #include "common/harness/run_day.h"
 

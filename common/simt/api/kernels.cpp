@@ -14,10 +14,6 @@ namespace {
 // multiprocessor.
 constexpr int kRegistersPerThread = 32;
 
-size_t round_up(size_t n, size_t unit) {
-  return (n + unit - 1) / unit * unit;
-}
-
 // Shared memory is given out in this many bytes, and a block takes so much more for the system.
 constexpr size_t kSharedUnit = 128, kSharedReserved = 1 << 10;
 

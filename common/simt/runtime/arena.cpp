@@ -77,10 +77,6 @@ Arena& arena() {
   return *arena;
 }
 
-std::size_t round_up(std::size_t n, std::size_t to) {
-  return (n + to - 1) / to * to;
-}
-
 // A run of `bytes` unused addresses: fresh ones, else those of the oldest freed neighbours.
 char* take_addresses(Arena& a, std::size_t bytes) {
   if (a.size - a.fresh >= bytes) {

@@ -38,6 +38,10 @@ struct NamedBarriers;
 struct Warp;
 struct Worker;
 
+inline std::size_t round_up(std::size_t n, std::size_t to) {
+  return (n + to - 1) / to * to;
+}
+
 enum class State : std::uint8_t {
   running,
   barrier,

@@ -32,7 +32,7 @@ Stats statistics;
 // Launched by the running kernel's threads; they run once it has ended.
 std::mutex children_mutex;
 std::vector<std::unique_ptr<KernelWork>> children;
-constexpr int kDeepest = 24;  // children of children, as on a GPU
+constexpr int kDeepestNesting = 24;  // children of children, as on a GPU
 int depth = 0;
 
 // ---- workers ----
@@ -282,9 +282,9 @@ static void launch_child(Kernel& kernel, const Configuration& c, const void* clo
   if (const cudaError_t error = check(kernel, c))
     fail("simt-launch", "kernel %s cannot be launched from this kernel: %s", kernel.name,
          cudaGetErrorString(error));
-  if (depth > kDeepest)
+  if (depth > kDeepestNesting)
     fail("simt-launch", "kernel %s is launched %d levels deep: %d are the most", kernel.name, depth,
-         kDeepest);
+         kDeepestNesting);
   auto work = std::make_unique<KernelWork>(kernel, c, kernel.clone(closure));
   std::lock_guard<std::mutex> lock(children_mutex);
   children.push_back(std::move(work));

@@ -43,10 +43,6 @@ std::vector<SharedLayout*> layouts;  // by kernel id
 char* region = nullptr;
 std::size_t arenas = 0;
 
-std::size_t round_up(std::size_t n, std::size_t to) {
-  return (n + to - 1) / to * to;
-}
-
 char* new_arena() {
   std::lock_guard<std::mutex> lock(mutex);
   if (!region) {

@@ -17,8 +17,6 @@ namespace simt {
 
 bool tracing = false;
 
-namespace {
-
 // A warp's requests that wait for lanes. Lanes mostly come in the order of the first one, so each has a
 // cursor; else a hash table finds the first request with this place and path that the lane has not joined.
 class WarpTrace {
@@ -183,8 +181,6 @@ class WarpTrace {
   std::size_t done_ = 0, heads_ = 0, next_look_ = kLook;
   std::uint32_t numbers_ = 0;
 };
-
-}  // namespace
 
 // The trace of a resident block.
 struct BlockTrace {

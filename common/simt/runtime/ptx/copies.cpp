@@ -167,7 +167,7 @@ Step on_barrier(const Instruction& in, Action action) {
 }
 
 // st.async{...}.v4.b32 [to], value, [barrier];
-Step store(const Instruction& in) {
+Step async_store(const Instruction& in) {
   const Type type = in.type();
   const Operand to = in.operand(0), value = in.operand(1), barrier = in.operand(2);
   const std::vector<Operand> parts = value.what == Operand::list ? value.parts : std::vector<Operand>{value};
@@ -219,7 +219,7 @@ void add_copies(Builders& b) {
     const bool read_only = in.has("read");
     return [=](Frame& f) { bulk_wait_group(low(f, left), read_only); };
   };
-  b["st.async"] = store;
+  b["st.async"] = async_store;
   b["mbarrier.init"] = [](const Instruction& in) { return on_barrier(in, mbarrier_init); };
   b["mbarrier.inval"] = [](const Instruction& in) {
     return on_barrier(in, [](std::uint64_t* at, std::uint32_t) { mbarrier_inval(at); });
