@@ -452,6 +452,11 @@ int run(const Flags& flags) {
   benchmark::AddCustomContext("driver", cuda_version(device.driver));
   make_contests(flags);
   std::vector<TableResult> tables;
+  const std::string& json = flags.options.json;
+  const auto save = [&] {
+    if (!json.empty() && !write_text(json, results_json(tables, "bench")))
+      throw Exit(kUsage, "--json " + json + " could not be written");
+  };
   if (flags.quiet) {
     for (const std::unique_ptr<Contest>& contest : contests()) {
       if (device.simt) {
@@ -464,6 +469,7 @@ int run(const Flags& flags) {
       }
       tables.push_back(table_of(*contest));
       contest->instance.reset();
+      save();  // whoever stops a long run keeps what it has measured
     }
   } else {
     for (const std::unique_ptr<Contest>& contest : contests()) register_contest(*contest, flags);
@@ -473,9 +479,7 @@ int run(const Flags& flags) {
     }
   }
   progress("");
-  const std::string& json = flags.options.json;
-  if (!json.empty() && !write_text(json, results_json(tables, "bench")))
-    throw Exit(kUsage, "--json " + json + " could not be written");
+  save();
   return tables.empty() ? 0 : verdict(tables);
 }
 

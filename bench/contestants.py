@@ -286,10 +286,10 @@ def run(args):
             continue
         good = table_rows(loaded, side, extents[table["ladder"]], table, mine) and good
         console.clear_progress()
-        if not found:
+        if found:
+            results.write(args.results, found)  # whoever stops a long race keeps what it has measured
+        else:
             _say(table)
-    if found:
-        results.write(args.results, found)
     return 0 if good else WRONG
 
 

@@ -110,6 +110,9 @@ class DayRun {
         if (wants_type(*ladder, type) && !lost_) tables_.push_back(measure(*ladder, type));
       }
     }
+    if (device_.simt && !quiet_ && ladders_[0]->day.size() > 5)
+      std::printf("\nWhat each line's accesses cost: ./days explain %d\n",
+                  std::atoi(ladders_[0]->day.c_str() + 3));
     if (!options_.json.empty()) write_json();
     bool failed = false, device_alone = true;
     size_t ran = 0;

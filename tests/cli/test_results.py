@@ -258,6 +258,12 @@ exit {code}""")
         log = (self.folder / "log").read_text()
         self.assertRegex(log, r"^--quiet --json .*/build/bench/day13.json --size 3x4 --variant naive,padded --type fp16 --sweep\n$")
 
+    def test_a_run_that_is_stopped_says_where_its_results_are(self):
+        self.program.write_text(self.program.read_text().replace("exit 0", "kill -TERM $$"))
+        _, err = self.bench(code=1)
+        self.assertRegex(err, r"what was measured until then: .*build/bench/day13.json")
+        self.assertIn("was ended by signal 15", err)
+
     def test_a_wrong_kernel_is_shown_and_fails(self):
         self.measures(result_file([plain()]), 1)
         self.assertIn("FAIL", self.bench(code=1)[0])

@@ -165,7 +165,7 @@ def _cpu_row(table, row, widths):
     speed = results.rate(table, row)
     line += f"{digits(speed):>9}" if speed else ""
     if row["shape"] != list(table["shape"].values()):
-        line += "  at " + " x ".join(map(str, row["shape"]))
+        line += "  at " + "x".join(map(str, row["shape"]))
     return line
 
 

@@ -118,10 +118,15 @@ def _bench(day, program, given):
     file.parent.mkdir(parents=True, exist_ok=True)
     file.unlink(missing_ok=True)
     flags = [word for flag in ("--size", "--variant", "--type") if given.get(flag) for word in (flag, given.get(flag))]
-    with clocks.Clocks() as sampled:
-        code = _call(program, ["--quiet", "--json", str(file), *flags, *(["--sweep"] if given.get("--sweep") else [])])
-        if file.exists() and not given.get("--variant") and results.load(file)["backend"] == "cuda":
-            code = max(code, _race_python(day, file))
+    try:
+        with clocks.Clocks() as sampled:
+            code = _call(program, ["--quiet", "--json", str(file), *flags, *(["--sweep"] if given.get("--sweep") else [])])
+            if file.exists() and not given.get("--variant") and results.load(file)["backend"] == "cuda":
+                code = max(code, _race_python(day, file))
+    except BaseException:  # Ctrl-C, too
+        if file.exists():
+            console.note(f"what was measured until then: {results.shown(file)}")
+        raise
     if not file.exists():
         return code or WRONG
     found = results.load(file)
