@@ -105,10 +105,10 @@ CPU loops                         5.50 s    0.390""")
         text = result_table.render(result_file(tables))
         self.check_form(text)
         lines = text.splitlines()[-4:]
-        self.assertEqual(lines[0], "rowsxcols   best rung       time    GB/s limit  library    x lib  checked")
-        self.assertRegex(lines[1], r"^255x16384   padded +8\.00 us .* cuBLAS gea +0\.88  in full$")
-        self.assertRegex(lines[2], r"^4096x16384 .*  FAIL$")
-        self.assertRegex(lines[3], r"^7x16384     naive .*  sampled$")
+        self.assertEqual(lines[0], "rowsxcols  best rung       time    GB/s limit  library    x lib checked")
+        self.assertRegex(lines[1], r"^255x16384  padded +8\.00 us .* cuBLAS gea +0\.88 in full$")
+        self.assertRegex(lines[2], r"^4096x16384 .* FAIL$")
+        self.assertRegex(lines[3], r"^7x16384    naive .* sampled$")
 
     def test_no_time_without_a_gpu(self):
         row = {"name": "naive", "kind": "variant", "result": "ok", "worst_error": 0}

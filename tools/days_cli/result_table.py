@@ -211,12 +211,15 @@ def _sweep(found, tables, recorded):
     first = tables[0]
     shown = "every rung" if found["backend"] == "simt" else "the best rung, and the fastest library"
     lines = [fold(f"Day {int(found['day'][3:5])} {first['ladder']} {first['type']}, from small to big: {shown}"), fold(_where(found, first, recorded)), ""]
-    sizes = max(max(len(results.size(table, "x")) for table in tables), len("x".join(first["shape"])))
+    sizes = max(len(results.size(table, "x")) for table in tables)
+    shape = "x".join(first["shape"])
+    shape = "shape" if len(shape) > max(sizes, 14) else shape
+    sizes = max(sizes, len(shape))
     if found["backend"] == "simt":
-        lines.append(f"{'x'.join(first['shape']):{sizes}}  {'checked':9}result")
+        lines.append(f"{shape:{sizes}} {'checked':9}result")
     else:
-        lines.append(f"{'x'.join(first['shape']):{sizes}}  {'best rung':12}{'time':>8}{results.unit(first):>8}{'limit':>6}  "
-                     f"{'library':11}{'x lib':>5}  checked")
+        lines.append(f"{shape:{sizes}} {'best rung':12}{'time':>8}{results.unit(first):>8}{'limit':>6}  "
+                     f"{'library':11}{'x lib':>5} checked")
     lines += [_sweep_row(found, table, sizes) for table in tables]
     return "\n".join(line.rstrip() for line in lines)
 
@@ -224,15 +227,15 @@ def _sweep(found, tables, recorded):
 def _sweep_row(found, table, sizes):
     wrong = [row["name"] for row in table["rows"] if row["result"] == "fail"]
     checked = "FAIL" if wrong else "sampled" if table.get("verified") == "sampled" else "in full"
-    line = f"{results.size(table, 'x'):{sizes}}  "
+    line = f"{results.size(table, 'x'):{sizes}} "
     if found["backend"] == "simt":
         good = sum(row["result"] == "ok" for row in table["rows"])
         return line + f"{checked:9}" + (", ".join(wrong) if wrong else f"{good} rungs ok")
     best, library = results.best(table), results.library(table)
     if not best:
-        return line + f"{'none':12}{'':35}{checked}"
+        return line + f"{'none':12}{'':41}{checked}"
     speed, share = results.rate(table, best), best.get("of_limit")
     line += (f"{best['name'][:11]:12}{time_text(best['seconds']):>8}{digits(speed) if speed else '':>8}"
              f"{percent(share) if share is not None else '':>6}  ")
     ratio = results.over_library(best, library) if library else None
-    return line + f"{library['name'][:10] if library else '':11}{'' if ratio is None else f'{ratio:.2f}':>5}  {checked}"
+    return line + f"{library['name'][:10] if library else '':11}{'' if ratio is None else f'{ratio:.2f}':>5} {checked}"
