@@ -162,10 +162,8 @@ def sweep(found, tables):
             parts += [_line(x_of(2**power), bottom, x_of(2**power), bottom + 4),
                       _text(x_of(2**power), bottom + 18, mark(2**power), 11, _SOFT, "middle")]
     if ceiling:
-        parts += [_line(left, y_of(ceiling), right, y_of(ceiling), _LIMIT, 1.6),
-                  _text(left + 4, y_of(ceiling) - 5, f"limit: its own {limit['name']}, {result_table.digits(ceiling)}", 11)]
-    ends = []
-    rungs = 0
+        parts.append(_line(left, y_of(ceiling), right, y_of(ceiling), _LIMIT, 1.6))
+    ends, rungs = [], 0
     for (name, kind), points in lines.items():
         colour = _PEER if kind == "library" else _LINES[rungs]
         rungs += kind != "library"
@@ -176,6 +174,9 @@ def sweep(found, tables):
         ends.append((y_of(points[-1][1]), name, colour))
     for y, (own, name, colour) in zip(_apart([end[0] for end in sorted(ends)], 15, first, bottom), sorted(ends)):
         parts += [_line(right + 3, own, right + 13, y, colour, 0.8), _text(right + 16, y + 4, name, 12, colour)]
+    if ceiling:  # over the lines that may cross it, with an edge of the card's white
+        words = _text(left + 4, y_of(ceiling) - 5, f"limit: its own {limit['name']}, {result_table.digits(ceiling)}", 11)
+        parts.append(words.replace("<text ", '<text paint-order="stroke" stroke="#ffffff" stroke-width="4" ', 1))
     parts.append(_text(16, bottom + 46, caption(found), 11, _SOFT))
     return _svg(bottom + 60, sweep_alt(tables), parts)
 
