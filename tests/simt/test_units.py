@@ -11,7 +11,7 @@ SIMT = Path(__file__).resolve().parents[2] / "common" / "simt"
 class Units(unittest.TestCase):
     def test_each_file_once(self):
         units = [*sorted((SIMT / "units").glob("*.cpp")), SIMT / "simtcc.cpp"]
-        named = [(unit.parent / name).resolve() for unit in units
+        named = [SIMT / name for unit in units
                  for name in re.findall(r'^#include "(.*\.cpp)"$', unit.read_text(), re.MULTILINE)]
         present = [path for folder in ("api", "runtime", "runtime/ptx", "simtcc") for path in (SIMT / folder).glob("*.cpp")]
         self.assertEqual(sorted(named), sorted(present))

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // What a checked build sees. Compiled as one, since reading the headers takes longer than compiling most
 // files.
-#include "../runtime/bounds.cpp"
-#include "../runtime/checked.cpp"
-#include "../runtime/checked_hooks.cpp"
-#include "../runtime/checked_host.cpp"
-#include "../runtime/checked_races.cpp"
-#include "../runtime/shadow.cpp"
+#include "runtime/bounds.cpp"
+#include "runtime/checked.cpp"
+#include "runtime/checked_hooks.cpp"
+#include "runtime/checked_host.cpp"
+#include "runtime/checked_races.cpp"
+#include "runtime/shadow.cpp"
