@@ -125,5 +125,8 @@ function(days_test target label)
   days_executable(${target} ${ARGN})
   target_link_libraries(${target} PRIVATE GTest::gtest_main)   # whose main() gives way to one of the test's own
   add_test(NAME ${target} COMMAND ${target})
-  set_tests_properties(${target} PROPERTIES LABELS "${label}" TIMEOUT 900)
+  set_tests_properties(${target} PROPERTIES LABELS "${label}" TIMEOUT 1800)
+  if(label MATCHES "^day([0-9]+)$")   # later days test more, and the longest starts first
+    set_tests_properties(${target} PROPERTIES COST "${CMAKE_MATCH_1}")
+  endif()
 endfunction()

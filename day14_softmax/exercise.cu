@@ -4,6 +4,8 @@
 // Gates: every element right for every shape and the hostile rows; no race; at most 2 reads of each input
 // (shared makes 3); at most 10% of the bytes that sectors move are bytes that no thread asked for.
 //   ./days check 14     tells how far you are        ./days hint 14     when you are stuck
+#include <cfloat>
+
 #include "common/check.h"
 #include "common/reduce.cuh"
 #include "common/util.h"
@@ -23,7 +25,9 @@ __global__ void __launch_bounds__(kThreads) exercise_kernel(const T* x,  // (row
   // 1. One loop over this thread's elements, days::to_float(x[col]): what do you keep of those so far, and
   //    what becomes of the sum when a larger element comes?
   // 2. Each thread has a maximum and a sum of its own. What must happen to the sums before they are added?
-  //    days::block_reduce(value, days::Max{} or days::Sum{}, identity) goes over the whole block.
+  //    days::block_reduce(value, days::Max{} or days::Sum{}, identity) goes over the whole block: every
+  //    thread has to call it, and gets the result. `identity` must change nothing: 0 in a sum, but in a
+  //    maximum?
   // 3. A second loop writes y[col] = days::from_float<T>(...).
   // 4. A thread that has seen nothing, or nothing but -inf: what does it hand on?
   // your code

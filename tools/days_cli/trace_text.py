@@ -175,7 +175,8 @@ def barriers(launch):
     lines = launch.of_space("barrier")
     if not lines:
         return []
-    where = ", ".join(str(line.line) for line in sorted(lines, key=lambda line: line.line))
+    where = ", ".join(str(line.line) if line.file == launch.file else f"{line.file}:{line.line}"
+                      for line in sorted(lines, key=lambda line: (line.file != launch.file, line.file, line.line)))
     blocks = launch.grid[0] * launch.grid[1] * launch.grid[2]
     each = launch.totals["simt_barriers"] / blocks
     return [f"Barriers: {ratio(each)} a block, {number(launch.totals['simt_barriers'])} in all (line {where})."]

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // What the runtime's files share: threads, warps, blocks, workers and launches. Nothing here is seen by
-// users.
+// users. They are compiled some at a time, by ../units.
 //
 //   options.cpp  what the environment says
 //   launch.cpp   checks a configuration, hands blocks to the workers

@@ -22,10 +22,12 @@ void combine_shuffle(Lane* lanes, std::uint32_t participants) {
     } else if (options().lenient) {
       std::memset(lane.result, kPoison, lane.bytes);  // undefined on a GPU
     } else {
-      fail_at(lane.site, "simt-warp-mask",
-              "lane %d shuffles from lane %d, which takes no part\n"
-              "The mask is 0x%08x; lanes 0x%08x of it exist and met here. The value would be undefined.",
-              i, source, lane.mask, participants);
+      fail_at(
+          lane.site, "simt-warp-mask",
+          "lane %d shuffles from lane %d, which takes no part\n"
+          "The mask is 0x%08x, and lanes 0x%08x are here; the others have returned, or are elsewhere. The "
+          "value would be undefined.",
+          i, source, lane.mask, participants);
     }
   });
 }
