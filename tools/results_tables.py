@@ -48,11 +48,10 @@ def row_cells(row, table, library):
 
 def table_lines(table):
     unit = result_files.unit(table)
-    shape = " × ".join(map(str, table["shape"].values()))
     library = result_files.library(table)
     limit = result_files.scaled(table, table["limit"]["per_second"])
     cells = (row_cells(row, table, library) for row in table["rows"] if row.get("reason") != f"no {table['type']}")
-    return [f"**{table['ladder']}**, {shape} {table['type']}; the limit is this device's own {table['limit']['name']}, "
+    return [f"**{table['ladder']}**, {result_files.size(table, ' × ')} {table['type']}; the limit is this device's own {table['limit']['name']}, "
             f"{number(limit)} {unit}, measured in the same run.", "",
             f"| rung | time | {unit} | of limit | × {library['name'] if library else 'library'} |",
             "|---|---|---|---|---|", *("| " + " | ".join(row) + " |" for row in cells), ""]
@@ -85,11 +84,7 @@ def render(results):
     main = result_files.main_tables(results)
     others = [table for table in results["tables"] if not table.get("sweep") and table not in main]
     lines += [line for table in main for line in table_lines(table)]
-    swept = {}
-    for table in results["tables"]:
-        if table.get("sweep"):
-            swept.setdefault((table["ladder"], table["type"]), []).append(table)
-    for tables in swept.values():
+    for tables in result_files.sweeps(results):
         lines += [f"<details><summary>{tables[0]['ladder']} {tables[0]['type']}, size by size</summary>", "",
                   *sweep_lines(tables), "</details>", ""]
     if others:

@@ -197,12 +197,11 @@ def pictures(found):
     gpu = results.slug(found["device"]["name"])
     made = [(f"results_{gpu}_{table['ladder']}.svg", ladder(found, table), alt(table))
             for table in results.main_tables(found) if results.best(table)]
-    sweeps = {}
-    for table in found["tables"]:
-        if table.get("sweep"):
-            each = f"_{table['each']}{table['shape'][table['each']]}" if "each" in table else ""
-            sweeps.setdefault(f"{table['ladder']}_{table['type']}{each}", []).append(table)
-    for name, tables in sweeps.items():
+    plots = {}
+    for table in (table for tables in results.sweeps(found) for table in tables):
+        each = f"_{table['each']}{table['shape'][table['each']]}" if "each" in table else ""
+        plots.setdefault(f"{table['ladder']}_{table['type']}{each}", []).append(table)
+    for name, tables in plots.items():
         if len(tables) > 2 and curves(tables):
             made.append((f"results_{gpu}_{name}_sizes.svg", sweep(found, tables), sweep_alt(tables)))
     return made

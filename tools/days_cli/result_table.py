@@ -75,11 +75,7 @@ def render(found, recorded=False):
     """All tables: each shape's, then each sweep's."""
     plain = [table for table in found["tables"] if not table.get("sweep")]
     parts = [_table(found, table, recorded) for table in plain]
-    sweeps = {}
-    for table in found["tables"]:
-        if table.get("sweep"):
-            sweeps.setdefault((table["ladder"], table["type"]), []).append(table)
-    parts += [_sweep(found, tables, recorded) for tables in sweeps.values()]
+    parts += [_sweep(found, tables, recorded) for tables in results.sweeps(found)]
     return "\n\n".join(parts)
 
 

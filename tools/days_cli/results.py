@@ -145,6 +145,15 @@ def main_tables(found):
     return [table for _, table in chosen.values()]
 
 
+def sweeps(found):
+    """The tables of each size sweep: of a ladder and a type."""
+    groups = {}
+    for table in found["tables"]:
+        if table.get("sweep"):
+            groups.setdefault((table["ladder"], table["type"]), []).append(table)
+    return list(groups.values())
+
+
 def over_library(row, against):
     """How many times as fast as the library a row is. A contestant of Python's is compared within its own process, where
     our rungs were timed too ("python_seconds")."""
