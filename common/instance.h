@@ -68,11 +68,11 @@ class Instance {
   Report refuse_short_workspace(const Row& row, cudaStream_t stream);
   // The problem on host pointers, with the outputs of the latest run() or verify().
   const void* host_problem() const { return host_problem_.get(); }
-  // The parallel CPU version against the reference.
-  Report run_parallel();
+  // The parallel CPU version, and the reference by rows, against the reference.
+  Report run_parallel() { return run_on_host(typed().parallel); }
+  Report run_by_rows() { return run_on_host(typed().reference_by_rows); }
 
-  // Seconds on the CPU: the reference (its one run, where it is not large), the parallel version, copies to
-  // and from the device.
+  // Seconds on the CPU: the reference on one core, the parallel version, copies to and from the device.
   double reference_seconds();
   double parallel_seconds();
   struct Copies {
@@ -85,6 +85,7 @@ class Instance {
   void make_host();
   void reset_host();
   void run_reference();
+  Report run_on_host(const std::function<void(const void*)>& version);
   Report compare_outputs(double allowance = 0);
   Report inspect(bool expect_poison);
   Report refusal(const Row& row, size_t short_by, const std::string& what, cudaStream_t stream);
@@ -98,7 +99,8 @@ class Instance {
   std::unique_ptr<Inputs> host_;
   std::vector<uint64_t> fingerprints_;  // of the device's large inputs, before any kernel ran
   DeviceMemory workspace_;
-  double reference_seconds_ = -1;  // negative: not run yet
+  bool expected_ = false;          // the reference's results are there
+  double reference_seconds_ = -1;  // negative: not run on one core yet
   Bound bound_;
 };
 

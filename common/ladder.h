@@ -46,6 +46,7 @@
 #include "common/device.h"
 #include "common/image.h"
 #include "common/inputs.h"
+#include "common/parallel.h"
 #include "common/types.h"
 #include "common/util.h"
 
@@ -187,6 +188,8 @@ struct Typed {
   std::function<std::shared_ptr<void>()> create;
   std::function<void(void*, Workspace)> set_workspace;  // empty: the problem has none
   std::function<void(const void*)> reference, parallel;
+  std::function<void(const void*)>
+      reference_by_rows;  // the same on all cores; empty: rows depend on each other
   std::function<Traffic(const void*)> traffic;
   std::function<double(const void*)> flops;
   std::function<Bound(const void*, Inputs&)> tolerance;
@@ -269,6 +272,7 @@ class Ladder : public LadderInfo {
     (info.types.push_back({TypeInfo<Us>::kName,
                            typeid(Problem<Us>),
                            [] { return std::make_shared<Problem<Us>>(); },
+                           {},
                            {},
                            {},
                            {},
@@ -366,7 +370,33 @@ class Ladder : public LadderInfo {
       ((l.types[type++].reference = [f](const void* p) { f(*as<Problem<Ts>>(p)); }), ...);
     });
   }
-  // The same on all of the CPU's cores, as good as a CPU does it: timed, and tested like a variant.
+  // The problem is made of rows(p) rows that do not depend on each other; some(p, begin, end) is that of a
+  // few of them, on host pointers. The reference of a big problem then takes all of the CPU's cores, but
+  // where it is timed. Comes after .reference.
+  template <class Rows, class Some>
+  Ladder by_rows(Rows rows, Some some) const {
+    return with([&](LadderInfo& l) {
+      for (const Typed& typed : l.types)
+        require(static_cast<bool>(typed.reference), l.name, ": .by_rows comes after .reference");
+      size_t type = 0;
+      ((
+           l.types[type].reference_by_rows =
+               [rows, some, reference = l.types[type].reference](const void* p) {
+                 const Problem<Ts>& whole = *as<Problem<Ts>>(p);
+                 parallel_ranges(
+                     static_cast<size_t>(rows(whole)),
+                     [&](size_t, size_t begin, size_t end) {
+                       const Problem<Ts> few = some(whole, begin, end);
+                       reference(&few);
+                     },
+                     1);
+               },
+           ++type),
+       ...);
+    });
+  }
+  // The reference's work on all of the CPU's cores, as good as a CPU does it: timed, and tested like a
+  // variant.
   template <class F>
   Ladder parallel(F f) const {
     static_assert((std::is_invocable_v<F, const Problem<Ts>&> && ...),

@@ -197,6 +197,12 @@ inline void test_parallel(const LadderInfo& ladder, size_t type, const Shape& sh
                              << report.text();
   }
 }
+inline void test_by_rows(const LadderInfo& ladder, size_t type) {
+  for (const Shape& shape : ladder.test_shapes) {
+    const Report report = instances().get(ladder, type, shape, 0).run_by_rows();
+    EXPECT_TRUE(report.ok()) << "reference by rows, " << shape.text() << ":\n" << report.text();
+  }
+}
 
 // exercise.cu as it is shipped compiles, launches, and writes nothing.
 inline void test_skeleton(const LadderInfo& ladder, const Row& row) {
@@ -249,6 +255,10 @@ inline bool register_ladder(const std::string& suite, const LadderInfo& ladder, 
       if (!ladder.types[type].parallel) continue;
       add_test(suite, "CPU_parallel/" + ladder.types[type].name + "_" + shape.text("x"), file, line,
                [&ladder, type, shape] { test_parallel(ladder, type, shape); });
+    }
+    if (ladder.types[type].reference_by_rows) {
+      add_test(suite, "CPU_by_rows/" + ladder.types[type].name, file, line,
+               [&ladder, type] { test_by_rows(ladder, type); });
     }
 #ifndef __SIMT__
     for (const Shape& shape : ladder.gpu_shapes) {

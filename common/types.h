@@ -138,11 +138,11 @@ inline T from_double(double value) {
     // towards odd first keeps what tells which side of the middle the value is on.
     float narrow = static_cast<float>(value);
     if (std::isfinite(value) && std::isfinite(narrow) && static_cast<double>(narrow) != value) {
-      const float other = std::nextafterf(narrow, static_cast<double>(narrow) < value ? INFINITY : -INFINITY);
       uint32_t bits;
       static_assert(sizeof bits == sizeof narrow);
       __builtin_memcpy(&bits, &narrow, sizeof bits);
-      if (bits % 2 == 0) narrow = other;
+      if (bits % 2 == 0) bits += std::abs(value) > std::abs(static_cast<double>(narrow)) ? 1 : -1;
+      __builtin_memcpy(&narrow, &bits, sizeof bits);
     }
     return from_float<T>(narrow);
   } else {

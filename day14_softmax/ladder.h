@@ -85,6 +85,13 @@ inline const auto softmax =
         .exercise(LAUNCHER(exercise), "softmax in at most two reads of each input", "shared", "online",
                   {.reads_per_input = 2, .wasted_sectors = 0.1})
         .reference(LAUNCHER(softmax_reference))
+        .by_rows([](const auto& p) { return p.rows; },
+                 [](auto p, size_t begin, size_t end) {
+                   p.rows = static_cast<int>(end - begin);
+                   p.x += begin * static_cast<size_t>(p.cols);
+                   p.y += begin * static_cast<size_t>(p.cols);
+                   return p;
+                 })
         .parallel(LAUNCHER(softmax_parallel))
         // One; a column, a row; around a warp, a block and the 16-byte vectors of both widths; either side of
         // each tier of registers (128, 256, 1024, 4096, 8192, 16384) and of cluster (32768, 65536); rows that
@@ -161,6 +168,14 @@ inline const auto softmax_backward =
         .variant("grad_registers", LAUNCHER(softmax_grad_registers))
         .needs("cols <= 8192", [](const auto& p) { return p.cols <= kMaxColsBackward; })
         .reference(LAUNCHER(softmax_backward_reference))
+        .by_rows([](const auto& p) { return p.rows; },
+                 [](auto p, size_t begin, size_t end) {
+                   p.rows = static_cast<int>(end - begin);
+                   p.y += begin * static_cast<size_t>(p.cols);
+                   p.dy += begin * static_cast<size_t>(p.cols);
+                   p.dx += begin * static_cast<size_t>(p.cols);
+                   return p;
+                 })
         .parallel(LAUNCHER(softmax_backward_parallel))
         .shapes({{1, 1},
                  {9, 1},

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include "common/parallel.h"
 #include "day14_softmax/softmax.h"
@@ -22,6 +23,14 @@ void parallel_rows(int rows, int cols, const Body& body) {
         for (size_t row = begin; row < end; ++row) body(static_cast<int64_t>(row));
       },
       static_cast<size_t>(std::max(1, elements_a_thread / cols)));
+}
+
+// The largest of number(row), or 0.
+template <class Number>
+double largest_of_rows(int rows, int cols, const Number& number) {
+  std::vector<double> of_row(static_cast<size_t>(rows));
+  parallel_rows(rows, cols, [&](int64_t row) { of_row[static_cast<size_t>(row)] = number(row); });
+  return std::max(0.0, *std::max_element(of_row.begin(), of_row.end()));
 }
 
 }  // namespace
@@ -79,8 +88,7 @@ void softmax_backward_parallel(const SoftmaxBackward<T>& p) {
 // From y, for x may have been the same matrix: a quotient y / largest y of the row is e^(x - max).
 template <class T>
 double softmax_depth(const Softmax<T>& p) {
-  double depth = 0;
-  for (int64_t row = 0; row < p.rows; ++row) {
+  return largest_of_rows(p.rows, p.cols, [&p](int64_t row) {
     double least = kInfinity, most = 0;
     for (int col = 0; col < p.cols; ++col) {
       const double y = days::to_double(p.y[row * p.cols + col]);
@@ -88,17 +96,15 @@ double softmax_depth(const Softmax<T>& p) {
       least = std::min(least, y);
       most = std::max(most, y);
     }
-    if (most > 0) depth = std::max(depth, std::log(most / least));
-  }
-  return depth;
+    return most > 0 ? std::log(most / least) : 0.0;
+  });
 }
 
 // Of a row: the largest y, times the largest dy and the error that the sum of y * dy can have, in epsilons:
 // half of one for each addition, which add up as dot_product in compare.h says.
 template <class T>
 double softmax_backward_size(const SoftmaxBackward<T>& p) {
-  double size = 0;
-  for (int64_t row = 0; row < p.rows; ++row) {
+  return largest_of_rows(p.rows, p.cols, [&p](int64_t row) {
     double most_y = 0, most_dy = 0, sum = 0, squares = 0;
     for (int col = 0; col < p.cols; ++col) {
       const double y = days::to_double(p.y[row * p.cols + col]),
@@ -110,9 +116,8 @@ double softmax_backward_size(const SoftmaxBackward<T>& p) {
       squares += y * dy * y * dy;
     }
     const double sum_error = std::sqrt(p.cols) / 2 * (std::abs(sum) + std::sqrt(squares));
-    size = std::max(size, most_y * (most_dy + sum_error));
-  }
-  return size;
+    return most_y * (most_dy + sum_error);
+  });
 }
 
 #define INSTANTIATE(T)                                                 \

@@ -21,6 +21,8 @@ namespace detail {
 // Inputs of at least this many bytes are checked on the device, by fingerprint, and smaller ones byte by
 // byte.
 inline constexpr size_t kFingerprintFrom = size_t{1} << 24;
+// From here on a reference that can be split takes several threads.
+inline constexpr double kByRowsFrom = 1 << 22;
 
 inline std::unique_ptr<unsigned char[]> copy_of(const unsigned char* data, size_t bytes) {
   std::unique_ptr<unsigned char[]> copy(new unsigned char[bytes]);
@@ -106,11 +108,16 @@ void Instance::reset_host() {
 }
 
 void Instance::run_reference() {
-  if (reference_seconds_ >= 0) return;
+  if (expected_) return;
   make_host();
   reset_host();
   require(static_cast<bool>(typed().reference), ladder_.name, " has no .reference");
-  reference_seconds_ = cpu_seconds([&] { typed().reference(host_problem_.get()); });
+  if (typed().reference_by_rows && device_.bytes() >= detail::kByRowsFrom) {
+    typed().reference_by_rows(host_problem_.get());
+  } else {
+    reference_seconds_ = cpu_seconds([&] { typed().reference(host_problem_.get()); });
+  }
+  expected_ = true;
   for (Inputs::Buffer& buffer : host_->buffers()) {
     if (buffer.written()) buffer.expected = detail::copy_of(buffer.host.get(), buffer.bytes());
   }
@@ -256,19 +263,23 @@ Report Instance::refuse_short_workspace(const Row& row, cudaStream_t stream) {
   return workspace_bytes(row) == 0 ? Report{} : refusal(row, 1, "a workspace one byte short", stream);
 }
 
-Report Instance::run_parallel() {
+Report Instance::run_on_host(const std::function<void(const void*)>& version) {
   run_reference();
   reset_host();
   for (Inputs::Buffer& buffer : host_->buffers()) {
     if (buffer.role == Inputs::Role::kOutput)
       std::memset(buffer.host.get(), buffer.type->poison, buffer.bytes());
   }
-  typed().parallel(host_problem_.get());
+  version(host_problem_.get());
   return compare_outputs();
 }
 
 double Instance::reference_seconds() {
   run_reference();
+  if (reference_seconds_ < 0) {
+    reset_host();
+    reference_seconds_ = cpu_seconds([&] { typed().reference(host_problem_.get()); });
+  }
   return reference_seconds_;
 }
 
