@@ -23,7 +23,7 @@ struct alignas(sizeof(T) * kCount) Vec {
   DAYS_HOST_DEVICE const T& operator[](int i) const { return lane[i]; }
 };
 
-namespace detail {
+// A vector as the 16 bytes that an instruction moves, and back.
 template <class T>
 __device__ inline Vec<T> from_word(uint4 word) {
   static_assert(sizeof(Vec<T>) == 16);
@@ -38,32 +38,31 @@ __device__ inline uint4 to_word(const Vec<T>& vec) {
   memcpy(static_cast<void*>(&word), &vec, 16);  // the CPU backend counts whole uint4s: no plain struct
   return word;
 }
-}  // namespace detail
 
 // Elements [0, 16 / sizeof(T)) from `from`.
 template <class T>
 __device__ inline Vec<T> load16(const T* from) {
-  return detail::from_word<T>(*reinterpret_cast<const uint4*>(from));
+  return from_word<T>(*reinterpret_cast<const uint4*>(from));
 }
 template <class T>
 __device__ inline void store16(T* to, const Vec<T>& vec) {
-  *reinterpret_cast<uint4*>(to) = detail::to_word(vec);
+  *reinterpret_cast<uint4*>(to) = to_word(vec);
 }
 
 // For data that is used once: it leaves the caches first.
 template <class T>
 __device__ inline Vec<T> load16_streaming(const T* from) {
-  return detail::from_word<T>(ptx::ld_global_cs(reinterpret_cast<const uint4*>(from)));
+  return from_word<T>(ptx::ld_global_cs(reinterpret_cast<const uint4*>(from)));
 }
 template <class T>
 __device__ inline void store16_streaming(T* to, const Vec<T>& vec) {
-  ptx::st_global_cs(reinterpret_cast<uint4*>(to), detail::to_word(vec));
+  ptx::st_global_cs(reinterpret_cast<uint4*>(to), to_word(vec));
 }
 
 // For data that no kernel writes while this one runs: may go through the read-only path.
 template <class T>
 __device__ inline Vec<T> load16_readonly(const T* from) {
-  return detail::from_word<T>(ptx::ld_global_nc(reinterpret_cast<const uint4*>(from)));
+  return from_word<T>(ptx::ld_global_nc(reinterpret_cast<const uint4*>(from)));
 }
 
 }  // namespace days

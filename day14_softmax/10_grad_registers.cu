@@ -25,10 +25,13 @@ __global__ void __launch_bounds__(kBlock) grad_registers_kernel(const T* y,   //
   dx += row * cols;
   const RowParts<T> parts(y, row < rows ? cols : 0);  // past the last row: an empty one
 
-  RowShare<T, kElements / kVector<T>> of_y, of_dy;
+  constexpr int kVectors = kElements / kVector<T>;
   const T zero = days::from_float<T>(0.0f);
-  of_y.load(y, parts, true, thread, kThreads, zero);
-  of_dy.load(dy, parts, parts.fit(dy), thread, kThreads, zero);
+  const RowBits<T, kVectors> y_bits(y, parts, true, thread, kThreads, zero);
+  const RowBits<T, kVectors> dy_bits(dy, parts, parts.fit(dy), thread, kThreads, zero);
+  RowShare<T, kVectors> of_y, of_dy;
+  of_y.convert(y_bits);
+  of_dy.convert(dy_bits);
   float sum = 0;
 #pragma unroll
   for (int i = 0; i < of_y.kSize; ++i) sum += of_y.value[i] * of_dy.value[i];

@@ -35,15 +35,8 @@ struct RowParts {
   __device__ bool fit(const T* other_row) const { return days::aligned16(other_row + head); }
 };
 
-// One vector of a row, 16 bytes at once where `fits`. Stores say that nobody reads this again (day 01).
-template <class T>
-__device__ inline days::Vec<T> load_vector(const T* from, bool fits) {
-  if (fits) return days::load16(from);
-  days::Vec<T> vec;
-#pragma unroll
-  for (int i = 0; i < kVector<T>; ++i) vec[i] = from[i];
-  return vec;
-}
+// Stores one vector of a row, 16 bytes at once where it `fits`, and says that nobody reads this again (day
+// 01).
 template <class T>
 __device__ inline void store_vector(T* to, const days::Vec<T>& vec, bool fits) {
   if (fits) return days::store16_streaming(to, vec);
@@ -51,32 +44,59 @@ __device__ inline void store_vector(T* to, const days::Vec<T>& vec, bool fits) {
   for (int i = 0; i < kVector<T>; ++i) to[i] = vec[i];
 }
 
-// A thread's share of a row, in registers, as fp32: kVectors vectors, `step` apart, and an element of the
-// edge, which stands last. What the row does not have is `filler`.
+// A thread's share of a row as it comes from memory: kVectors vectors, `step` apart, each 16 bytes at once
+// where they `fit`, and an element of the edge. What the row does not have is `filler`. thread: which of the
+// row's threads this is.
+template <class T, int kVectors>
+struct RowBits {
+  uint4 word[kVectors];  // not yet elements of T: to take them apart is to wait for them
+  T edge;
+
+  __device__ RowBits(const T* row, const RowParts<T>& parts, bool fit, int thread, int step, T filler) {
+    days::Vec<T> fillers;
+#pragma unroll
+    for (int j = 0; j < kVector<T>; ++j) fillers[j] = filler;
+#pragma unroll
+    for (int v = 0; v < kVectors; ++v) word[v] = days::to_word(fillers);
+    edge = thread < parts.edge ? row[parts.edge_col(thread)] : filler;
+    if (fit) {
+#pragma unroll
+      for (int v = 0; v < kVectors; ++v) {
+        const int i = v * step + thread;
+        if (i < parts.vectors) word[v] = *reinterpret_cast<const uint4*>(row + parts.vector_col(i));
+      }
+    } else {
+#pragma unroll
+      for (int v = 0; v < kVectors; ++v) {
+        const int i = v * step + thread;
+        if (i >= parts.vectors) continue;
+        days::Vec<T> vec;
+#pragma unroll
+        for (int j = 0; j < kVector<T>; ++j) vec[j] = row[parts.vector_col(i) + j];
+        word[v] = days::to_word(vec);
+      }
+    }
+  }
+};
+
+// The same as fp32, the edge's element last. To convert is to wait for the load: whoever reads two rows
+// makes the RowBits of both before either is converted, so that all loads are under way at once.
 template <class T, int kVectors>
 struct RowShare {
   static constexpr int kSize = kVectors * kVector<T> + 1;
   float value[kSize];
 
-  // All loads are issued before the first is waited for. thread: which of the row's threads this is.
   __device__ void load(const T* row, const RowParts<T>& parts, bool fits, int thread, int step, T filler) {
-    days::Vec<T> vec[kVectors];
+    convert(RowBits<T, kVectors>(row, parts, fits, thread, step, filler));
+  }
+  __device__ void convert(const RowBits<T, kVectors>& bits) {
 #pragma unroll
     for (int v = 0; v < kVectors; ++v) {
-      const int i = v * step + thread;
-      if (i < parts.vectors) {
-        vec[v] = load_vector(row + parts.vector_col(i), fits);
-      } else {
+      const days::Vec<T> vec = days::from_word<T>(bits.word[v]);
 #pragma unroll
-        for (int j = 0; j < kVector<T>; ++j) vec[v][j] = filler;
-      }
+      for (int j = 0; j < kVector<T>; ++j) value[v * kVector<T> + j] = days::to_float(vec[j]);
     }
-    value[kSize - 1] = days::to_float(thread < parts.edge ? row[parts.edge_col(thread)] : filler);
-#pragma unroll
-    for (int v = 0; v < kVectors; ++v) {
-#pragma unroll
-      for (int j = 0; j < kVector<T>; ++j) value[v * kVector<T> + j] = days::to_float(vec[v][j]);
-    }
+    value[kSize - 1] = days::to_float(bits.edge);
   }
 
   __device__ void store(T* row, const RowParts<T>& parts, bool fits, int thread, int step) const {
