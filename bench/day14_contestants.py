@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """PyTorch's softmax, its backward pass, and Liger's in Triton."""
+from contestants import Skip
 
 
 def rows(problem, tensor):
@@ -23,6 +24,8 @@ def liger(torch, problem):
 
 
 def backward(torch, problem):
+    if problem.type != "fp32":  # one kernel for the product, rounded to this type, and one that sums it
+        raise Skip(f"rounds y * dy to {problem.type} before it sums: beyond the tolerance")
     y, dy = (rows(problem, tensor) for tensor in problem.inputs)
     return lambda: torch.ops.aten._softmax_backward_data(dy, y, -1, y.dtype)
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The gradient with both rows in registers, 16 elements of each a thread. Changed since grad_warp: y and
+// The gradient with both rows in registers, 8 or 16 elements of each a thread. Changed since grad_warp: y and
 // dy are read once, 16 bytes a load. Takes cols <= 8192. Bound by: the memory.
 
 #include "common/check.h"
@@ -63,9 +63,11 @@ void softmax_grad_registers(const SoftmaxBackward<T>& p, cudaStream_t stream) {
   days::require(p.cols <= kMaxColsBackward, "grad_registers: a block holds rows of 8192 elements; cols is",
                 p.cols);
   if (p.cols <= 16 * 8) return launch<16, 8>(p, stream);
+  if (p.cols <= 32 * 8) return launch<32, 8>(p, stream);
   if (p.cols <= 32 * 16) return launch<32, 16>(p, stream);
+  if (p.cols <= 128 * 8) return launch<128, 8>(p, stream);
   if (p.cols <= 128 * 16) return launch<128, 16>(p, stream);
-  if (p.cols <= 256 * 16) return launch<256, 16>(p, stream);
+  if (p.cols <= 512 * 8) return launch<512, 8>(p, stream);
   static_assert(512 * 16 == kMaxColsBackward);
   launch<512, 16>(p, stream);
 }
