@@ -159,6 +159,7 @@ def race(loaded, runners, stream):
 
 def table_rows(loaded, side, extents, table, entries):
     """Adds the contestants' rows to a result table; False where one of them is wrong."""
+    side.torch.compiler.reset()  # else torch.compile, at a second shape, makes a slower kernel that takes any
     stream = side.torch.cuda.Stream() if side.timed else None
     handle = stream.cuda_stream if stream else None
     good, runners, new = True, {}, {}

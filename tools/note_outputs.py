@@ -55,6 +55,10 @@ def note(path, check):
 
 def main(arguments):
     check = "--check" in arguments
+    wrong = [word for word in arguments if word != "--check" and not word.isdecimal()]
+    if wrong:
+        print(f"error: {wrong[0]} is no day's number: tools/note_outputs.py [--check] [DAY ...]", file=sys.stderr)
+        return 2
     days = [int(day) for day in arguments if day != "--check"]
     notes = [path for path in sorted(ROOT.glob("day[0-9][0-9]_*/README.md")) if not days or int(path.parent.name[3:5]) in days]
     if days and len(notes) != len(set(days)):

@@ -95,6 +95,12 @@ class FakeTensor:
 
 class FakeTorch:
     __version__ = "9.9"
+    resets = 0
+
+    class compiler:  # pylint: disable=invalid-name
+        @staticmethod
+        def reset():
+            FakeTorch.resets += 1
 
 
 class FakeSide(contestants.Host):
@@ -203,9 +209,11 @@ class Rows(unittest.TestCase):
     def test_again_replaces(self):
         table = result_table([])
         table.update(ladder="vector_add", shape={"n": 40})
+        before = FakeTorch.resets
         for _ in range(2):
             contestants.table_rows(built(), FakeSide(), ["n"], table, [("returns", self.add)])
         self.assertEqual(len(table["rows"]), 1)
+        self.assertEqual(FakeTorch.resets - before, 2)  # what torch.compile made for another table is forgotten
 
 
 class Race(unittest.TestCase):
