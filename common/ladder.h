@@ -102,10 +102,24 @@ inline std::map<BaselineKey, Launch>& baselines() {
   return all;
 }
 
+// f(const Problem&, A...) as a function of a void*. One without captures, as LAUNCHER makes them, becomes a
+// pointer: all pointers share one instantiation of std::function, which otherwise takes most of a ladder's
+// compile time.
+template <class Problem, class R, class... A, class F>
+std::function<R(const void*, A...)> erased(F f) {
+  if constexpr (std::is_empty_v<F> && std::is_default_constructible_v<F>) {
+    return static_cast<R (*)(const void*, A...)>([](const void* p, A... a) -> R {
+      return static_cast<R>(F{}(*static_cast<const Problem*>(p), static_cast<A>(a)...));
+    });
+  } else {
+    return [f](const void* p, A... a) -> R {
+      return static_cast<R>(f(*static_cast<const Problem*>(p), static_cast<A>(a)...));
+    };
+  }
+}
 template <class Problem, class F>
 Launch erase_launcher(F launcher) {
-  return
-      [launcher](const void* p, cudaStream_t stream) { launcher(*static_cast<const Problem*>(p), stream); };
+  return erased<Problem, void, cudaStream_t>(launcher);
 }
 
 using AllTypes = std::tuple<float, double, half, bf16, int8_t, uint8_t, int16_t, uint16_t, int32_t, uint32_t,
@@ -317,9 +331,7 @@ class Ladder : public LadderInfo {
       Row& row = last(l);
       row.needs_text = text;
       size_t type = 0;
-      ((row.needs[type++] =
-            [condition](const void* p) { return static_cast<bool>(condition(*as<Problem<Ts>>(p))); }),
-       ...);
+      ((row.needs[type++] = detail::erased<Problem<Ts>, bool>(condition)), ...);
     });
   }
 
@@ -346,9 +358,7 @@ class Ladder : public LadderInfo {
     return with([&](LadderInfo& l) {
       size_t type = 0;
       Row& row = last(l);
-      ((row.workspace[type++] =
-            [bytes](const void* p) { return static_cast<size_t>(bytes(*as<Problem<Ts>>(p))); }),
-       ...);
+      ((row.workspace[type++] = detail::erased<Problem<Ts>, size_t>(bytes)), ...);
       type = 0;
       ((l.types[type++].set_workspace =
             [](void* p, Workspace w) { set_workspace_of(*static_cast<Problem<Ts>*>(p), w); }),
@@ -363,7 +373,7 @@ class Ladder : public LadderInfo {
                   "the reference must accept every type");
     return with([&](LadderInfo& l) {
       size_t type = 0;
-      ((l.types[type++].reference = [f](const void* p) { f(*as<Problem<Ts>>(p)); }), ...);
+      ((l.types[type++].reference = detail::erased<Problem<Ts>, void>(f)), ...);
     });
   }
   // The same on all of the CPU's cores, as good as a CPU does it: timed, and tested like a variant.
@@ -373,7 +383,7 @@ class Ladder : public LadderInfo {
                   "the parallel version must accept every type");
     return with([&](LadderInfo& l) {
       size_t type = 0;
-      ((l.types[type++].parallel = [f](const void* p) { f(*as<Problem<Ts>>(p)); }), ...);
+      ((l.types[type++].parallel = detail::erased<Problem<Ts>, void>(f)), ...);
     });
   }
 
@@ -427,7 +437,7 @@ class Ladder : public LadderInfo {
   Ladder traffic(F f) const {
     return with([&](LadderInfo& l) {
       size_t type = 0;
-      ((l.types[type++].traffic = [f](const void* p) { return f(*as<Problem<Ts>>(p)); }), ...);
+      ((l.types[type++].traffic = detail::erased<Problem<Ts>, Traffic>(f)), ...);
     });
   }
   // The operations of a compute-bound problem: the table then shows TFLOP/s, of this instruction's limit.
@@ -436,8 +446,7 @@ class Ladder : public LadderInfo {
     return with([&](LadderInfo& l) {
       l.rate = rate;
       size_t type = 0;
-      ((l.types[type++].flops = [f](const void* p) { return static_cast<double>(f(*as<Problem<Ts>>(p))); }),
-       ...);
+      ((l.types[type++].flops = detail::erased<Problem<Ts>, double>(f)), ...);
     });
   }
 
@@ -458,7 +467,7 @@ class Ladder : public LadderInfo {
   Ladder check_large(F f) const {
     return with([&](LadderInfo& l) {
       size_t type = 0;
-      ((l.types[type++].check_large = [f](const void* p) { return f(*as<Problem<Ts>>(p)); }), ...);
+      ((l.types[type++].check_large = detail::erased<Problem<Ts>, Report>(f)), ...);
     });
   }
 
