@@ -103,8 +103,7 @@ inline std::map<BaselineKey, Launch>& baselines() {
 }
 
 // f(const Problem&, A...) as a function of a void*. One without captures, as LAUNCHER makes them, becomes a
-// pointer: all pointers share one instantiation of std::function, which otherwise takes most of a ladder's
-// compile time.
+// pointer: all pointers share one instantiation of std::function, where each lambda would have its own.
 template <class Problem, class R, class... A, class F>
 std::function<R(const void*, A...)> erased(F f) {
   if constexpr (std::is_empty_v<F> && std::is_default_constructible_v<F>) {
