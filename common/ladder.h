@@ -103,10 +103,23 @@ inline std::map<BaselineKey, Launch>& baselines() {
   return all;
 }
 
+// f(const Problem&, A...) as a function of a void*. One without captures, as LAUNCHER makes them, becomes a
+// pointer: all pointers share one instantiation of std::function, where each lambda would have its own.
+template <class Problem, class R, class... A, class F>
+std::function<R(const void*, A...)> erased(F f) {
+  if constexpr (std::is_empty_v<F> && std::is_default_constructible_v<F>) {
+    return static_cast<R (*)(const void*, A...)>([](const void* p, A... a) -> R {
+      return static_cast<R>(F{}(*static_cast<const Problem*>(p), static_cast<A>(a)...));
+    });
+  } else {
+    return [f](const void* p, A... a) -> R {
+      return static_cast<R>(f(*static_cast<const Problem*>(p), static_cast<A>(a)...));
+    };
+  }
+}
 template <class Problem, class F>
 Launch erase_launcher(F launcher) {
-  return
-      [launcher](const void* p, cudaStream_t stream) { launcher(*static_cast<const Problem*>(p), stream); };
+  return erased<Problem, void, cudaStream_t>(launcher);
 }
 
 using AllTypes = std::tuple<float, double, half, bf16, int8_t, uint8_t, int16_t, uint16_t, int32_t, uint32_t,
@@ -321,9 +334,7 @@ class Ladder : public LadderInfo {
       Row& row = last(l);
       row.needs_text = text;
       size_t type = 0;
-      ((row.needs[type++] =
-            [condition](const void* p) { return static_cast<bool>(condition(*as<Problem<Ts>>(p))); }),
-       ...);
+      ((row.needs[type++] = detail::erased<Problem<Ts>, bool>(condition)), ...);
     });
   }
 
@@ -350,9 +361,7 @@ class Ladder : public LadderInfo {
     return with([&](LadderInfo& l) {
       size_t type = 0;
       Row& row = last(l);
-      ((row.workspace[type++] =
-            [bytes](const void* p) { return static_cast<size_t>(bytes(*as<Problem<Ts>>(p))); }),
-       ...);
+      ((row.workspace[type++] = detail::erased<Problem<Ts>, size_t>(bytes)), ...);
       type = 0;
       ((l.types[type++].set_workspace =
             [](void* p, Workspace w) { set_workspace_of(*static_cast<Problem<Ts>*>(p), w); }),
@@ -367,7 +376,7 @@ class Ladder : public LadderInfo {
                   "the reference must accept every type");
     return with([&](LadderInfo& l) {
       size_t type = 0;
-      ((l.types[type++].reference = [f](const void* p) { f(*as<Problem<Ts>>(p)); }), ...);
+      ((l.types[type++].reference = detail::erased<Problem<Ts>, void>(f)), ...);
     });
   }
   // The problem is made of rows(p) rows that do not depend on each other; some(p, begin, end) is that of a
@@ -403,7 +412,7 @@ class Ladder : public LadderInfo {
                   "the parallel version must accept every type");
     return with([&](LadderInfo& l) {
       size_t type = 0;
-      ((l.types[type++].parallel = [f](const void* p) { f(*as<Problem<Ts>>(p)); }), ...);
+      ((l.types[type++].parallel = detail::erased<Problem<Ts>, void>(f)), ...);
     });
   }
 
@@ -457,7 +466,7 @@ class Ladder : public LadderInfo {
   Ladder traffic(F f) const {
     return with([&](LadderInfo& l) {
       size_t type = 0;
-      ((l.types[type++].traffic = [f](const void* p) { return f(*as<Problem<Ts>>(p)); }), ...);
+      ((l.types[type++].traffic = detail::erased<Problem<Ts>, Traffic>(f)), ...);
     });
   }
   // The operations of a compute-bound problem: the table then shows TFLOP/s, of this instruction's limit.
@@ -466,8 +475,7 @@ class Ladder : public LadderInfo {
     return with([&](LadderInfo& l) {
       l.rate = rate;
       size_t type = 0;
-      ((l.types[type++].flops = [f](const void* p) { return static_cast<double>(f(*as<Problem<Ts>>(p))); }),
-       ...);
+      ((l.types[type++].flops = detail::erased<Problem<Ts>, double>(f)), ...);
     });
   }
 
@@ -488,7 +496,7 @@ class Ladder : public LadderInfo {
   Ladder check_large(F f) const {
     return with([&](LadderInfo& l) {
       size_t type = 0;
-      ((l.types[type++].check_large = [f](const void* p) { return f(*as<Problem<Ts>>(p)); }), ...);
+      ((l.types[type++].check_large = detail::erased<Problem<Ts>, Report>(f)), ...);
     });
   }
 

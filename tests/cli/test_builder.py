@@ -53,6 +53,17 @@ class Incremental(support.Case):
         build.run(self.steps(*flags))
         return build.commands_run
 
+    def test_ready_later_but_first_in_line(self):
+        self.replace(builder, "cores", lambda: 1)
+
+        def step(name, *after):
+            return Step(self.folder / "out" / name, ["sh", "-c", f'echo {name} >>log && echo >"$1"', "sh", OUT], [], name,
+                        list(after))
+
+        build = Build(quiet=True)
+        build.run([step("end", step("second", step("first")), step("third"), step("fourth"))])
+        self.assertEqual((self.folder / "log").read_text().split(), ["first", "second", "third", "fourth", "end"])
+
     def test_again_only_when_needed(self):
         self.assertEqual(self.build(), 2)
         self.assertEqual((self.folder / "out" / "a").read_text(), "source header")

@@ -6,7 +6,7 @@ import re
 import unittest
 
 import support
-from days_cli import catalog, paths
+from days_cli import catalog, exercises, paths
 
 
 class New(support.Case):
@@ -23,8 +23,9 @@ class New(support.Case):
         code, out, err = self.days("new", "14", "softmax")
         self.assertEqual((code, err), (0, ""))
         self.assertEqual(self.files(), [
-            "bench/day14_bench.cpp", "day14_softmax/01_naive.cu", "day14_softmax/CMakeLists.txt",
-            "day14_softmax/README.md", "day14_softmax/ladder.h", "day14_softmax/main.cpp", "day14_softmax/reference.cpp",
+            "bench/day14_bench.cpp", "day14_softmax/01_naive.cu", "day14_softmax/02_neighbours.cu",
+            "day14_softmax/CMakeLists.txt", "day14_softmax/README.md", "day14_softmax/exercise.cu",
+            "day14_softmax/ladder.h", "day14_softmax/main.cpp", "day14_softmax/reference.cpp",
             "day14_softmax/softmax.h", "tests/day14_test.cpp", "tests/day14_wrong.cu"])
         for name in self.files():
             self.assertIn(name, out)
@@ -35,6 +36,7 @@ class New(support.Case):
         day = catalog.resolve("softmax", "run")
         self.assertEqual(day.front_matter(), {"title": "Softmax", "track": "Reductions and norms", "order": 8,
                                               "builds_on": [], "minutes": 60})
+        self.assertEqual(len(exercises.hints(exercises.resolve("softmax", "hint"))), 3)
         self.assertRegex((self.folder / "day14_softmax" / "README.md").read_text(),
                          r"\n    nvcc .* day14_softmax/\*\.cu day14_softmax/\*\.cpp -o day14\n")
 

@@ -3,6 +3,7 @@
 """Getting what `test` and `bench` lack: apt as root, Homebrew, pip, or the command to type."""
 import contextlib
 import io
+import os
 import unittest
 
 import support
@@ -142,6 +143,18 @@ class CMake(support.Case):
         self.assertEqual(cmake_tools._cmake_error(lines[:4] + [""] + lines[4:]),
                          "GTest is not installed and cannot be downloaded: apt-get install libgtest-dev")
         self.assertEqual(cmake_tools._cmake_error(["CMake Error: no generator", "", "x"]), "no generator")
+
+    def test_ccache_before_the_compilers(self):
+        self.replace(paths, "VENV", self.folder / "venv")
+        for folder, hashdir in (("absent", None), ("ccache", "1")):
+            self.replace(cmake_tools, "_CCACHE", (str(self.folder / folder),))
+            (self.folder / "ccache").mkdir(exist_ok=True)
+            self.replace(os, "environ", {"PATH": "/bin"})
+            environment = cmake_tools.environment()
+            self.assertEqual(environment["PATH"], "/bin" if hashdir is None else f"{self.folder / folder}{os.pathsep}/bin")
+            self.assertEqual(environment.get("CCACHE_NOHASHDIR"), hashdir)
+        os.environ["CCACHE_NOHASHDIR"] = ""
+        self.assertEqual(cmake_tools.environment()["CCACHE_NOHASHDIR"], "")
 
     def test_presets(self):
         self.assertEqual(cmake_tools.preset_for(None, "cuda"), "cuda")

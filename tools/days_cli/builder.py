@@ -158,6 +158,8 @@ class Build:
             try:
                 while finished < len(stale):
                     for step in stale:
+                        if len(running) == cores():
+                            break  # whoever queued now would go before a step of more weight that is ready later
                         if id(step) not in started and pending[id(step)] == 0 and not error:
                             started.add(id(step))
                             running[pool.submit(self._execute, step)] = step

@@ -19,6 +19,8 @@ from days_cli.errors import ENVIRONMENT, WRONG, DaysError
 
 _TITLES = {"cmake": "CMake", "ninja": "Ninja", "gtest": "GoogleTest", "benchmark": "Google Benchmark"}
 _CONFIG = {"gtest": "GTest", "benchmark": "benchmark"}
+# Where the compilers' names stand for ccache: Debian and its kind, Fedora, Homebrew on either processor.
+_CCACHE = ("/usr/lib/ccache", "/usr/lib64/ccache", "/opt/homebrew/opt/ccache/libexec", "/usr/local/opt/ccache/libexec")
 
 
 @functools.lru_cache(maxsize=None)
@@ -30,10 +32,13 @@ def oldest_cmake():
 
 
 def environment():
-    """os.environ with build/venv's programs first, where it has some."""
+    """os.environ with build/venv's programs first, where it has some, and ccache before the compilers, where it is
+    installed: the plain and the checked build compile the same host code, which is most of what they compile."""
     result = dict(os.environ)
-    if (paths.VENV / "bin").is_dir():
-        result["PATH"] = f"{paths.VENV / 'bin'}{os.pathsep}{result.get('PATH', '')}"
+    places = [folder for folder in (str(paths.VENV / "bin"), *_CCACHE) if Path(folder).is_dir()]
+    result["PATH"] = os.pathsep.join([*places, result.get("PATH", "")])
+    if places[-1:] and places[-1] in _CCACHE:
+        result.setdefault("CCACHE_NOHASHDIR", "1")  # or the build folder's name would keep the two apart
     return result
 
 

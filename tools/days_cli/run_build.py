@@ -39,6 +39,9 @@ class Simt:
         self.folder = paths.RUN_BUILD / f"simt-{kind}" if kind else self._plain_folder
         self._data = settings.load()
         self._mode = self._data["simt"][kind] if kind else []
+        # Flags that win over the others where speed and symbols are not needed; cmake/Simt.cmake reads the same.
+        self._lighter = {source: group["flags"] for group in self._data["simt"]["lighter"]
+                         for source in settings.expand(group["sources"])} if not shared else {}
         self._compiler = toolchain.host_compiler()
         self._cxx = self._compiler.path
         self._warnings = _warnings(self._data["cxx"]["warnings"], self._compiler)
@@ -58,19 +61,19 @@ class Simt:
         return Step(self._plain_folder / "simtcc", [self._cxx, *(str(step.output) for step in objects), "-o", OUT], [],
                     "simtcc", objects)
 
-    def _plain(self):
+    def _plain(self, source):
         simt = self._data["simt"]
-        return [self._cxx, self._standard, *self._flags, *self._warnings,
+        return [self._cxx, self._standard, *self._flags, *self._lighter.get(source, []), *self._warnings,
                 *("-D" + define for define in simt["defines"]), "-isystem", simt["include"], "-I."]
 
     def object(self, source, includes=()):
         if not source.endswith(".cu"):
-            return self._object(source, [*self._plain(), *includes], folder=self._plain_folder)
+            return self._object(source, [*self._plain(source), *includes], folder=self._plain_folder)
         # In a learner's file blockIdx.x * 32 + threadIdx.x < n may compare unsigned with int: nvcc says nothing of it, and
         # templates would say it once for each type.
         quiet = ["-Wno-sign-compare"] if source.startswith("my/") else []
         command = [str(self.translator.output), *self._mode, self._cxx, self._standard, *self._flags,
-                   *self._warnings, *quiet, "-I."]
+                   *self._lighter.get(source, []), *self._warnings, *quiet, "-I."]
         return self._object(source, command, [self.translator])
 
     def stand_alone(self, name, path, flags):
@@ -85,8 +88,7 @@ class Simt:
 
     def _runtime(self):
         simt = self._data["simt"]
-        command = [*self._plain(), "-I" + simt["runtime_include"]]
-        return [self._object(source, command, folder=self._plain_folder)
+        return [self._object(source, [*self._plain(source), "-I" + simt["runtime_include"]], folder=self._plain_folder)
                 for source in settings.expand(simt["runtime"])]
 
     def static_library(self):
@@ -165,7 +167,7 @@ def _picture_parts(maker, pictures):
 
 def build_day(day, backend, checked=False, exercise=None, traced=False):
     """The path of the day's executable, brought up to date. exercise: a .cu file that takes exercise.cu's place."""
-    sources = settings.expand([f"{day.target}/*.cu", f"{day.target}/*.cpp", "common/*.cu", "common/*.cpp"])
+    sources = settings.expand([f"{day.target}/*.cu", f"{day.target}/*.cpp", "common/*.cu"])
     name = day.target
     if exercise:
         sources = [source for source in sources if source != f"{day.target}/exercise.cu"] + [exercise]

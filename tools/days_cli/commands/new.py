@@ -12,7 +12,7 @@ SUMMARY = "starts a day: folder, tests, benchmark"
 HELP = """./days new NN NAME     starts day NN: dayNN_NAME/, tests/dayNN_*, bench/dayNN_*
 
 NN is 01 to 99, NAME of a-z, 0-9 and _ (./days list has the planned ones). The
-new day builds; its tests fail until its kernel is written."""
+new day builds, with an exercise; its tests fail until its kernels are written."""
 
 # What a C++ name cannot be; NAME becomes one.
 _RESERVED = set("""alignas alignof and asm auto bool break case catch char class compl concept const consteval constexpr
@@ -35,7 +35,7 @@ def run(args):
     made = _write(day)
     for path in made:
         console.say(f"wrote {console.paint(str(path), 'cyan')}")
-    console.say("\nThe day builds, and its tests fail until 01_naive.cu is written: " +
+    console.say("\nThe day builds, and its tests fail until its rungs are written: " +
                 console.paint(f"./days test {number}", "cyan"))
     console.say("Afterwards " + console.paint("tools/readme_table.py", "cyan") + " adds it to the README's table.")
     return 0
