@@ -212,7 +212,7 @@ class Look {
   Look(const Cells& cells, const char* p, std::size_t bytes, Access access, bool strong, void* caller)
       : cells_(cells), p_(p), bytes_(bytes), write_(access == Access::write), caller_(caller) {
     mark_ = mark_of(*current) | (strong ? kStrong : 0);
-    split_ = Record{kSplit} << kSegmentShift | (cells.block ? cells.written_from : 0);
+    split_ = split_mark(cells.block);
   }
 
   Looked run() {
@@ -223,9 +223,10 @@ class Look {
       Cell* bytes = cells_.bytes + offset / 4 * 4;
       // A word that was split while another block used this shared memory counts as whole.
       const bool split = load(word.write) == split_ || load(word.write) == ~Record{0};
-      if (count == 4 && !split) {
+      if (count == 4 && (!split || join_word(word, bytes, cells_.block, split_))) {
         visit(word, 4);
       } else {
+        if (!cells_.block) shadow.pages[offset >> kPageShift].split = true;
         split_word(word, bytes, split_);
         for (std::size_t i = skip; i < skip + count; ++i) visit(bytes[i], 1);
         if (count == 4 && write_) {
@@ -286,6 +287,7 @@ class Look {
     doubtful.race = race;
     std::memcpy(doubtful.before, p_, bytes_);
     in_doubt = true;
+    hot_mark = 0;
   }
 
   void overtake(Record earlier, Between between) {

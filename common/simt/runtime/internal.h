@@ -184,7 +184,8 @@ struct Worker {
   Stack* first_stack = nullptr;
   std::vector<Stack*> free_stacks;
   std::vector<Stack*> stacks;
-  std::vector<Block*> pool;  // block objects for reuse
+  std::uintptr_t stacks_begin = 0, stacks_span = 0;  // addresses that hold all of them, and other mappings
+  std::vector<Block*> pool;                          // block objects for reuse
   LaunchStats counts;
   const Block* current_block = nullptr;  // whose blockIdx and shared_base are set
   std::uint32_t slow_ticks = 0;
@@ -201,6 +202,13 @@ struct Worker {
 
 extern __thread Worker* worker;   // of this OS thread, while it runs a launch
 extern __thread Thread* current;  // the running CUDA thread; null on the worker's main stack
+// Its mark in the shadow of checked builds (shadow.h), 0 where its next access has to find it out: after each
+// change of `current`, and when its segment ends.
+extern __thread std::uint64_t hot_mark;
+inline void set_current(Thread* thread) {
+  current = thread;
+  hot_mark = 0;
+}
 
 // ---- options.cpp: from the environment ----
 struct Options {
@@ -244,7 +252,7 @@ inline void resume_later(Worker& w, Thread* thread) {
 
 inline void make_current(Worker& w, Thread* thread) {
   if (__builtin_expect(tracing, 0)) trace_switch(thread);
-  current = thread;
+  set_current(thread);
   threadIdx = thread->index;
   if (__builtin_expect(w.current_block != thread->block, 0)) {
     w.current_block = thread->block;
@@ -284,6 +292,7 @@ void order_block(Worker& w, Block& block);  // barrier
 inline void order_warp(Warp& warp) {        // __syncwarp
   ++warp.epoch;
   warp.segment = 0;
+  hot_mark = 0;
 }
 void note_acquire();                      // the running thread looked at a flag
 void order_resident(Worker& w);           // the threads of all resident blocks
