@@ -311,6 +311,9 @@ void run_worker(Launch& launch, int number);
 
 // ---- streams.cpp, stream_order.cpp ----
 bool finish_everything();  // runs all that is queued; false in a host function of a stream
+bool in_operation();       // this thread runs one: a call of the API from a host function
+// There is new memory, which no operation has used yet.
+void note_allocated();
 // Whether the operation `later`, which runs now, comes after `earlier` in every order that the program
 // allows.
 bool happens_before(std::uint64_t earlier, std::uint64_t later);
@@ -332,6 +335,10 @@ bool in_arena(const void* address);
 // The live or freed allocation nearest to an address (the one it was probably meant for).
 bool nearest_allocation(const void* address, Allocation* found);
 void check_canaries(const char* kernel);  // after a launch; reports broken ones
+// Checked builds: makes device memory inaccessible, as far as there is time for it, while no operation may
+// use it; and all of it accessible again. Both with the queues' lock held.
+void close_device_memory();
+void open_device_memory();
 void release_everything();
 void forget_heap();  // device_heap.cpp: its memory is released
 
@@ -384,6 +391,10 @@ std::string shown_path(const std::string& file);   // relative to the working fo
 std::string source_line(const std::string& file, int line);
 std::string source_text(const std::string& file, int line);
 std::vector<void*> capture_frames(int most);
+
+// ---- checked_host.cpp ----
+// Host code has faulted at an address of the arena: reports it and ends the program.
+[[noreturn]] void report_host_fault(const char* address, const char* verb, std::vector<void*> frames);
 
 // ---- deadlock.cpp, faults.cpp ----
 void report_deadlock(Worker& w);
