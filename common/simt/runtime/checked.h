@@ -48,6 +48,10 @@ __attribute__((always_inline)) inline bool written_before(Record w, std::uint32_
                                                           std::uint32_t ordered) {
   return segment_of(w) - written_from < ordered - written_from;
 }
+// The read record of a cell that others have read, now that the running thread has, too. Neither read is
+// strong. `shared`: the block whose shared memory it is; null: device memory.
+Record merged_reads(const Block* shared, Record others, Record mine);
+
 template <unsigned kCells, bool kShared>
 __attribute__((always_inline)) inline bool note_read(Cell* cell, std::uint32_t ordered, Record mark,
                                                      void* caller) {
@@ -60,7 +64,9 @@ __attribute__((always_inline)) inline bool note_read(Cell* cell, std::uint32_t o
     now = mark | place_bits(caller);
   } else {
     // Once as many as can be have read it, one more changes nothing.
-    return spread_of(r) >= (kShared ? kSeveralWarps : kSeveralBlocks) && !is_strong(r);
+    if (is_strong(r)) return false;
+    if (spread_of(r) >= (kShared ? kSeveralWarps : kSeveralBlocks)) return true;
+    now = merged_reads(kShared ? current->block : nullptr, r, mark | place_bits(caller));
   }
   for (unsigned i = 0; i < kCells; ++i) store(cell[i].read, now);
   return true;
@@ -114,6 +120,17 @@ inline bool in_one_page(std::size_t offset, std::size_t bytes) {
   return at >= limits.begin && at + bytes <= limits.end;
 }
 
+// Two of these at once, by different workers, are no worse than the two accesses themselves.
+inline void unsettle(std::size_t offset) {
+  if (__builtin_expect(shadow.settled[offset / 16] != 0, 0))
+    __atomic_store_n(&shadow.settled[offset / 16], 0, __ATOMIC_RELAXED);
+}
+inline bool is_settled(std::size_t offset, std::size_t bytes) {
+  return __atomic_load_n(&shadow.settled[offset / 16], __ATOMIC_RELAXED) == shadow.epoch &&
+         offset % 16 + bytes <= 16;
+}
+void settle(std::size_t offset);
+
 // The same for the cells of one access to device memory. What has been written lies in an allocation, as
 // the cells of freed memory are cleared: only a first write has to look where the allocation ends.
 template <unsigned kCells, unsigned kBytes, Access kAccess>
@@ -125,7 +142,13 @@ __attribute__((always_inline)) inline bool pass_global(Cell* cell, std::size_t o
     for (unsigned i = 0; i < kCells; ++i) first |= load(cell[i].write) == 0;
     if (first && __builtin_expect(!in_one_page(offset, kBytes), 0)) return false;
   }
-  return pass_cells<kCells, kAccess, false>(cell, 1, ordered, mark, caller);
+  if (!pass_cells<kCells, kAccess, false>(cell, 1, ordered, mark, caller)) return false;
+  if (kAccess == Access::write) {
+    unsettle(offset);
+  } else if (kBytes >= 4 && __builtin_expect(spread_of(load(cell[0].read)) == kSeveralBlocks, 0)) {
+    settle(offset);
+  }
+  return true;
 }
 
 // An access to a part of a word that is still whole.
@@ -194,6 +217,7 @@ __attribute__((always_inline)) inline void check_words(const void* address, std:
     return check_first<kBytes, kAccess>(address, alignment, caller);
   const std::size_t offset = p - reinterpret_cast<std::uintptr_t>(shadow.arena);
   if (__builtin_expect(offset < shadow.arena_bytes, 1)) {
+    if (kAccess == Access::read && is_settled(offset, kBytes)) return;
     Cell* cell = shadow.words + offset / 4;
     bool passed = false;
     if (kBytes >= 4) {

@@ -72,6 +72,7 @@ const char* remedy(bool write) {
 }  // namespace
 
 void check_host_memory(const char* p, std::size_t bytes, bool write, void* caller) {
+  if (reinterpret_cast<std::uintptr_t>(p) - worker->stacks_begin < worker->stacks_span) return;
   const Launch& launch = *worker->launch;
   const char* closure = static_cast<const char*>(launch.closure);
   if (p >= closure && p < closure + launch.kernel->argument_bytes) return;

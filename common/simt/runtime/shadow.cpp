@@ -75,6 +75,10 @@ void take_chunk(Worker& w) {
   w.last_segment = w.next_segment + kChunk;
 }
 
+void new_epoch() {
+  __atomic_fetch_add(&shadow.epoch, 1, __ATOMIC_RELAXED);
+}
+
 void mark_bytes(std::size_t offset, std::size_t count, Record record) {
   for (; count > 0; --count, ++offset) {
     Cell& word = shadow.words[offset / 4];
@@ -126,10 +130,12 @@ bool map_shadow(char* arena, std::size_t bytes) {
   s.pages = reserve<PageLimits>(pages);
   s.words = reserve_cells(bytes / 4);
   s.bytes = reserve_cells(bytes);
-  if (!s.pages || !s.words || !s.bytes) {
+  s.settled = reserve<std::uint32_t>(bytes / 16);
+  if (!s.pages || !s.words || !s.bytes || !s.settled) {
     unreserve(s.pages, pages);
     unreserve(s.words, bytes / 4);
     unreserve(s.bytes, bytes);
+    unreserve(s.settled, bytes / 16);
     return false;
   }
   s.arena = arena;
@@ -153,6 +159,7 @@ void shadow_allocated(const char* data, std::size_t bytes, MemoryKind kind) {
 void shadow_released(const char* data, std::size_t bytes) {
   if (!shadow.arena_bytes) return;
   const auto offset = static_cast<std::size_t>(data - shadow.arena);
+  new_epoch();
   bool split = false;
   for (std::size_t page = offset >> kPageShift; page <= (offset + bytes - 1) >> kPageShift; ++page) {
     split |= shadow.pages[page].split;
@@ -222,7 +229,9 @@ void order_resident(Worker& w) {
 }
 
 void order_grid(Launch&) {
-  if (checked_build) shadow.ordered = next_chunk.load();
+  if (!checked_build) return;
+  shadow.ordered = next_chunk.load();
+  new_epoch();
 }
 
 namespace {
@@ -258,6 +267,7 @@ std::uint32_t first_unordered(std::uint64_t number) {
 
 void order_launch(const Launch& launch) {
   shadow.ordered = first_unordered(launch.number);
+  new_epoch();
   shadow.launch_first = next_chunk.load();
   note_ran({launch.number, next_chunk.load(), launch.kernel->name});
 }

@@ -83,8 +83,12 @@ struct alignas(64) Shadow {
   Cell* words = nullptr;
   Cell* bytes = nullptr;
   std::uint32_t ordered = kFirstSegment;  // segments below came before all that runs now
-  std::uint32_t launch_first = 0;         // first segment of the running launch
-  std::size_t stack_span = 0;             // of a thread, guard pages included
+  std::uint32_t epoch = 1;                // changes with `ordered`, with each launch, and with what is freed
+  // Of each 16 bytes the epoch in which all was written before, and threads of several blocks have read all
+  // of it: one more read changes nothing. Saves the look at their cells, which take many times the caches.
+  std::uint32_t* settled = nullptr;
+  std::uint32_t launch_first = 0;  // first segment of the running launch
+  std::size_t stack_span = 0;      // of a thread, guard pages included
 };
 extern Shadow shadow;
 
