@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <string>
 
 namespace checked {
@@ -35,6 +36,20 @@ T* device(int n, bool initialised = true) {
     EXPECT_EQ(cudaMemset(p, 0, n * sizeof(T)), cudaSuccess);
   }
   return p;
+}
+
+// Runs the disabled test CheckedApart.DISABLED_<test> of this program in a process of its own, which the
+// report ends.
+inline std::string run_apart(const std::string& test, int* status) {
+  const std::string command = "'" + testing::internal::GetArgvs()[0] +
+                              "' --gtest_also_run_disabled_tests --gtest_filter=CheckedApart.DISABLED_" +
+                              test + " 2>&1";
+  FILE* output = popen(command.c_str(), "r");
+  std::string text;
+  char part[256];
+  while (std::fgets(part, sizeof part, output)) text += part;
+  *status = pclose(output);
+  return text;
 }
 
 }  // namespace checked

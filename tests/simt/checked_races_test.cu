@@ -177,4 +177,59 @@ TEST(CheckedRaces, UninitialisedSharedMemory) {
                 "The thread reads part[6], which no thread of block 0 has written.\n");
 }
 
+__global__ void write_bytes(unsigned char* bytes) {
+  bytes[threadIdx.x] = static_cast<unsigned char>(threadIdx.x);
+}
+__global__ void read_bytes(const unsigned char* bytes, int* out) {
+  out[threadIdx.x] = bytes[threadIdx.x];
+}
+constexpr int kReadWord = __LINE__ + 4;
+constexpr int kWriteByte = __LINE__ + 4;
+__global__ void read_words_write_byte(unsigned char* bytes, int words, int byte, unsigned* out) {
+  const unsigned i = threadIdx.x;
+  if (i < 32 && static_cast<int>(i) < words) out[i] = reinterpret_cast<const unsigned*>(bytes)[i];
+  if (i == 32) bytes[byte] = 1;
+}
+
+// What is written as bytes and read as words has a record for each byte, then one for all, and so on.
+TEST(CheckedRaces, BytesAndWordsOfTheSameMemory) {
+  SKIP_UNLESS_CHECKED();
+  const auto run = [](int byte) {
+    return report_of([&] {
+      auto* bytes = device<unsigned char>(64, false);
+      auto* out = device<unsigned>(64);
+      for (int i = 0; i < 2; ++i) {
+        write_bytes<<<1, 64>>>(bytes);
+        read_words_write_byte<<<1, 32>>>(bytes, 16, 0, out);
+        read_bytes<<<1, 64>>>(bytes, reinterpret_cast<int*>(out));
+      }
+      read_words_write_byte<<<1, 64>>>(bytes, 10, byte, out);
+    });
+  };
+  EXPECT_EQ(run(40), "");
+  const std::string text = run(39);
+  EXPECT_NE(text.find("[simt-race-global]\n" + kFile + std::to_string(kReadWord)), std::string::npos) << text;
+  EXPECT_NE(text.find(kFile + std::to_string(kWriteByte) +
+                      "  if (i == 32) bytes[byte] = 1;    thread 32 writes "
+                      "byte 39 of a device buffer of 64 bytes"),
+            std::string::npos)
+      << text;
+}
+
+__global__ void three_bytes(unsigned char* bytes) {
+  if (threadIdx.x % 4 != 3) bytes[threadIdx.x] = 0;
+}
+
+TEST(CheckedRaces, BytesThatNothingHasWritten) {
+  SKIP_UNLESS_CHECKED();
+  const std::string text = report_of([] {
+    auto* bytes = device<unsigned char>(64, false);
+    three_bytes<<<1, 64>>>(bytes);
+    read_bytes<<<1, 64>>>(bytes, device<int>(64));
+  });
+  EXPECT_NE(text.find("The thread reads byte 3 of a device buffer of 64 bytes, which nothing has written"),
+            std::string::npos)
+      << text;
+}
+
 }  // namespace

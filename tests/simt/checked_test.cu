@@ -12,6 +12,7 @@ namespace {
 
 using checked::device;
 using checked::report_of;
+using checked::run_apart;
 
 const std::string kFile = "tests/simt/checked_test.cu:";
 
@@ -150,19 +151,6 @@ TEST(Checked, RegisteredMemoryIsTheDevicesToo) {
               ASSERT_EQ(cudaHostUnregister(in.data()), cudaSuccess);
             }),
             "");
-}
-
-// Runs a disabled test of this program in a process of its own.
-std::string run_apart(const std::string& test, int* status) {
-  const std::string command = "'" + testing::internal::GetArgvs()[0] +
-                              "' --gtest_also_run_disabled_tests --gtest_filter=CheckedApart.DISABLED_" +
-                              test + " 2>&1";
-  FILE* output = popen(command.c_str(), "r");
-  std::string text;
-  char part[256];
-  while (std::fgets(part, sizeof part, output)) text += part;
-  *status = pclose(output);
-  return text;
 }
 
 constexpr int kHostRead = __LINE__ + 3;

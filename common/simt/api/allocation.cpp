@@ -13,6 +13,7 @@ cudaError_t allocate_memory(void** pointer, size_t size, MemoryKind kind) {
   if (size == 0) return kind == MemoryKind::managed ? result(cudaErrorInvalidValue) : cudaSuccess;
   *pointer = allocate(size, kind);
   if (!*pointer && finish_everything()) *pointer = allocate(size, kind);  // after what frees in streams
+  note_allocated();
   return result(*pointer ? cudaSuccess : cudaErrorMemoryAllocation);
 }
 

@@ -6,14 +6,17 @@
 //
 // The data's size is rounded up to 256 and ends at the page end, so most overruns fault at once; the canaries
 // find short ones after the launch. Freed pages become inaccessible and are taken again only when the range
-// is used up: a use after free faults.
+// is used up: a use after free faults. In checked builds device memory is inaccessible while nothing runs
+// that may use it: host code that does faults, too.
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
+#include <set>
 
 #include "internal.h"
 #include "shadow.h"
@@ -38,6 +41,7 @@ struct Entry {
   unsigned char canary;  // the byte that fills both of its canaries
   bool kept = false;     // its addresses stay its own while it is not live
   bool mapped = false;   // what lies under them is not ours: reserve_addresses()
+  bool closed = false;   // close_device_memory()
 };
 
 struct Arena {
@@ -49,6 +53,11 @@ struct Arena {
   std::size_t used = 0, total = 0;  // bytes of live allocations; the device's size
   std::size_t allocations = 0;      // so far
   std::map<char*, Entry> entries;   // by data address; freed ones stay until their pages are taken again
+  // Of closing and opening: what could be closed, what is, seconds that it may still take, and since when
+  // the memory is open.
+  std::set<Entry*> closable;
+  std::vector<Entry*> closed;
+  double seconds_left = 0.004, open_since = 0;
 };
 
 Arena& arena() {
@@ -164,10 +173,82 @@ bool make_live(Arena& a, char* data, Entry& e) {
   shadow_allocated(data, e.bytes, e.kind);
   a.used += e.bytes;
   e.live = true;
+  if (checked_build && e.kind == MemoryKind::device) a.closable.insert(&e);
   return true;
 }
 
+double seconds_of(clockid_t clock) {
+  timespec t = {};
+  clock_gettime(clock, &t);
+  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
+
+double coarse_now() {  // this is asked around each operation
+#ifdef CLOCK_MONOTONIC_COARSE
+  return seconds_of(CLOCK_MONOTONIC_COARSE);
+#else
+  return seconds_of(CLOCK_MONOTONIC);
+#endif
+}
+
+// Runs `work`, whose time counts against what closing and opening may take.
+template <class Call>
+void pay(Arena& a, Call work) {
+  const double before = seconds_of(CLOCK_THREAD_CPUTIME_ID);
+  work();
+  a.seconds_left -= seconds_of(CLOCK_THREAD_CPUTIME_ID) - before;
+}
+
 }  // namespace
+
+// To change what pages allow costs microseconds a buffer and a fraction of one a page, more than a small
+// launch takes. So there is a sum to spend, which grows with the time for which operations run: nothing
+// becomes slower by more than that share, and what there is no time for stays open.
+void close_device_memory() {
+  constexpr double kShare = 0.03, kMost = 1;
+  constexpr double kEntry = 10e-6, kPage = 0.3e-6;  // to close and open it again, about
+  Arena& a = arena();
+  std::lock_guard<std::mutex> lock(a.mutex);
+  const double now = coarse_now();
+  if (a.open_since != 0) a.seconds_left = std::min(kMost, a.seconds_left + kShare * (now - a.open_since));
+  a.open_since = 0;
+  if (a.closable.empty() || a.seconds_left < kEntry) return;
+  pay(a, [&] {
+    double planned = 0;
+    for (auto it = a.closable.begin(); it != a.closable.end();) {
+      Entry& e = **it;
+      const double cost = kEntry + kPage * static_cast<double>(e.page_bytes / a.page);
+      const bool close = planned + cost < a.seconds_left && mprotect(e.pages, e.page_bytes, PROT_NONE) == 0;
+      if (!close) {
+        ++it;
+        continue;
+      }
+      planned += cost;
+      e.closed = true;
+      a.closed.push_back(&e);
+      it = a.closable.erase(it);
+    }
+  });
+}
+
+void open_device_memory() {
+  Arena& a = arena();
+  std::lock_guard<std::mutex> lock(a.mutex);
+  if (!a.closed.empty()) {
+    pay(a, [&] {
+      for (Entry* e : a.closed) {
+        if (mprotect(e->pages, e->page_bytes, PROT_READ | PROT_WRITE) != 0) {
+          std::fprintf(stderr, "simt: the system has no more mappings for device memory\n");
+          std::_Exit(1);
+        }
+        e->closed = false;
+        a.closable.insert(e);
+      }
+      a.closed.clear();
+    });
+  }
+  a.open_since = coarse_now();
+}
 
 void* allocate(std::size_t bytes, MemoryKind kind) {
   Arena& a = arena();
@@ -253,7 +334,8 @@ bool release(void* pointer) {
   const auto it = a.entries.find(static_cast<char*>(pointer));
   if (it == a.entries.end() || !it->second.live || it->second.mapped) return false;
   Entry& e = it->second;
-  if (const std::ptrdiff_t distance = broken_canary(it->first, e)) {
+  // Closed memory is as it was when its canaries were looked at last.
+  if (const std::ptrdiff_t distance = e.closed ? 0 : broken_canary(it->first, e)) {
     report_host("simt-oob-global", "a buffer of %zu bytes was overrun: a byte %td bytes %s was overwritten",
                 e.bytes, distance > 0 ? distance : -distance,
                 distance > 0 ? "past its end" : "before its start");
@@ -262,7 +344,9 @@ bool release(void* pointer) {
   // inaccessible.
   mmap(e.pages, e.page_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
   shadow_released(it->first, e.bytes);
-  e.live = false;
+  a.closable.erase(&e);
+  if (e.closed) a.closed.erase(std::find(a.closed.begin(), a.closed.end(), &e));
+  e.live = e.closed = false;
   a.used -= e.bytes;
   return true;
 }

@@ -174,7 +174,7 @@ void land_later(std::function<void()> landing) {
 bool land_copies(Worker& w) {
   if (w.in_flight.empty()) return false;
   Thread* const interrupted = current;
-  current = nullptr;
+  set_current(nullptr);
   const std::uint64_t before = w.progress;
   while (!w.in_flight.empty() && w.progress == before) {
     std::size_t next = 0;
@@ -185,7 +185,7 @@ bool land_copies(Worker& w) {
     w.in_flight.erase(w.in_flight.begin() + static_cast<std::ptrdiff_t>(next));
     landing();
   }
-  current = interrupted;
+  set_current(interrupted);
   return true;
 }
 

@@ -10,13 +10,6 @@ bool checked_build = false;
 
 namespace {
 
-bool in_one_page(const char* p, std::size_t bytes) {
-  const auto offset = static_cast<std::size_t>(p - shadow.arena);
-  const PageLimits limits = shadow.pages[offset >> kPageShift];
-  const std::size_t at = offset % (std::size_t{1} << kPageShift);
-  return at >= limits.begin && at + bytes <= limits.end;
-}
-
 [[noreturn]] void stop(void* caller, const char* slug, const std::string& message) {
   abandon(failure_of_access(caller, slug, message));
 }
@@ -26,7 +19,7 @@ const char* verb(Access access) {
 }
 
 void check_global(const char* p, std::size_t bytes, Access access, void* caller) {
-  if (in_one_page(p, bytes)) return;
+  if (in_one_page(static_cast<std::size_t>(p - shadow.arena), bytes)) return;
   Allocation found;
   if (find_allocation(p, &found)) {
     const char* end = found.base + found.bytes;

@@ -16,25 +16,17 @@
     simt::check_slowly(address, bytes, simt::Access::kind, strong, alignment, SIMT_CALLER); \
   }
 // An unaligned hook is called where the type promises less alignment than its size.
-#define SIMT_ACCESSES(bytes, accesses)                                     \
-  accesses(bytes) SIMT_ANY(volatile_read##bytes, bytes, read, true, bytes) \
-      SIMT_ANY(volatile_write##bytes, bytes, write, true, bytes)           \
-          SIMT_ANY(unaligned_volatile_read##bytes, bytes, read, true, 1)   \
-              SIMT_ANY(unaligned_volatile_write##bytes, bytes, write, true, 1)
-#define SIMT_WORD_ACCESSES(bytes)                     \
-  SIMT_WORDS(read##bytes, bytes, read, bytes)         \
-  SIMT_WORDS(write##bytes, bytes, write, bytes)       \
-  SIMT_WORDS(read_write##bytes, bytes, write, bytes)  \
-  SIMT_WORDS(unaligned_read##bytes, bytes, read, 1)   \
-  SIMT_WORDS(unaligned_write##bytes, bytes, write, 1) \
-  SIMT_WORDS(unaligned_read_write##bytes, bytes, write, 1)
-#define SIMT_PART_ACCESSES(bytes)                          \
-  SIMT_ANY(read##bytes, bytes, read, false, bytes)         \
-  SIMT_ANY(write##bytes, bytes, write, false, bytes)       \
-  SIMT_ANY(read_write##bytes, bytes, write, false, bytes)  \
-  SIMT_ANY(unaligned_read##bytes, bytes, read, false, 1)   \
-  SIMT_ANY(unaligned_write##bytes, bytes, write, false, 1) \
-  SIMT_ANY(unaligned_read_write##bytes, bytes, write, false, 1)
+#define SIMT_ACCESSES(bytes)                                     \
+  SIMT_WORDS(read##bytes, bytes, read, bytes)                    \
+  SIMT_WORDS(write##bytes, bytes, write, bytes)                  \
+  SIMT_WORDS(read_write##bytes, bytes, write, bytes)             \
+  SIMT_WORDS(unaligned_read##bytes, bytes, read, 1)              \
+  SIMT_WORDS(unaligned_write##bytes, bytes, write, 1)            \
+  SIMT_WORDS(unaligned_read_write##bytes, bytes, write, 1)       \
+  SIMT_ANY(volatile_read##bytes, bytes, read, true, bytes)       \
+  SIMT_ANY(volatile_write##bytes, bytes, write, true, bytes)     \
+  SIMT_ANY(unaligned_volatile_read##bytes, bytes, read, true, 1) \
+  SIMT_ANY(unaligned_volatile_write##bytes, bytes, write, true, 1)
 
 void simt::copy_unchecked(void* to, const void* from, std::size_t bytes) {
   std::memcpy(to, from, bytes);
@@ -50,11 +42,11 @@ static void check_builtin_atomic(const volatile void* address, std::size_t bytes
 
 extern "C" {
 
-SIMT_ACCESSES(1, SIMT_PART_ACCESSES)
-SIMT_ACCESSES(2, SIMT_PART_ACCESSES)
-SIMT_ACCESSES(4, SIMT_WORD_ACCESSES)
-SIMT_ACCESSES(8, SIMT_WORD_ACCESSES)
-SIMT_ACCESSES(16, SIMT_WORD_ACCESSES)
+SIMT_ACCESSES(1)
+SIMT_ACCESSES(2)
+SIMT_ACCESSES(4)
+SIMT_ACCESSES(8)
+SIMT_ACCESSES(16)
 
 void __tsan_init() {
   simt::checked_build = true;

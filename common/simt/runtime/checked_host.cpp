@@ -6,9 +6,11 @@
 // What a kernel may touch besides device memory: its arguments, its stack, variables of the program, memory
 // that the program registered. Calls from simt's own headers pass, whatever they touch. Only the heap and
 // the stack of the thread that launched are known to be the host's, the rest of the address space passes.
+#include <dlfcn.h>
 #include <pthread.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -49,9 +51,28 @@ Range find_mapping(const char* p, std::string* name) {
   return {};
 }
 
+// Code of the C or C++ library, say, which may come with the lines of its own source.
+bool in_system_library(void* return_address) {
+  Dl_info info;
+  if (!dladdr(static_cast<char*>(return_address) - 1, &info) || !info.dli_fname) return false;
+  const std::string name = info.dli_fname;
+  return name.compare(0, 4, "/lib") == 0 || name.compare(0, 8, "/usr/lib") == 0;
+}
+
+const char* remedy(bool write) {
+  return write ? "; cudaMemcpy brings data there." : "; cudaMemcpy brings them to the host.";
+}
+
+[[noreturn]] void end_with(const Failure& failure) {
+  print_failure(failure, "");
+  std::fflush(nullptr);
+  _exit(1);  // a segmentation fault where there is a GPU
+}
+
 }  // namespace
 
 void check_host_memory(const char* p, std::size_t bytes, bool write, void* caller) {
+  if (reinterpret_cast<std::uintptr_t>(p) - worker->stacks_begin < worker->stacks_span) return;
   const Launch& launch = *worker->launch;
   const char* closure = static_cast<const char*>(launch.closure);
   if (p >= closure && p < closure + launch.kernel->argument_bytes) return;
@@ -93,9 +114,34 @@ void check_host_code(const char* p, std::size_t bytes, bool write, void* caller)
           "host code touches device memory\nIt %s %zu bytes of a buffer of %zu bytes from cudaMalloc; "
           "cudaMemcpy brings them to the host.",
           write ? "writes" : "reads", bytes, found.bytes));
-  print_failure(failure, "");
-  std::fflush(nullptr);
-  _exit(1);  // a segmentation fault where there is a GPU
+  end_with(failure);
+}
+
+// Code that is not instrumented: host files other than .cu, libraries.
+void report_host_fault(const char* address, const char* verb, std::vector<void*> frames) {
+  Allocation found;
+  if (!nearest_allocation(address, &found)) found = {};
+  const std::ptrdiff_t at = address - found.base, bytes = static_cast<std::ptrdiff_t>(found.bytes);
+  const std::string where = at < 0        ? format_text("%td bytes before", -at)
+                            : at >= bytes ? format_text("%td bytes past the end of", at - bytes)
+                                          : format_text("byte %td of", at);
+  const bool device = found.kind == MemoryKind::device, write = std::strcmp(verb, "writes") == 0;
+  const std::string buffer = format_text("It %s %s a %sbuffer of %zu bytes%s", verb, where.c_str(),
+                                         device ? "" : (std::string(kind_name(found.kind)) + " ").c_str(),
+                                         found.bytes, device ? " from cudaMalloc" : "");
+  Failure failure;
+  if (device) {
+    failure = failure_here("simt-host-access", "host code touches device memory\n" + buffer +
+                                                   (found.live ? remedy(write) : ", which was freed."));
+  } else if (found.live) {
+    failure = failure_here("simt-oob-global", "out of bounds on global memory\n" + buffer + ".");
+  } else {
+    failure =
+        failure_here("simt-use-after-free", "use of freed global memory\n" + buffer + ", which was freed.");
+  }
+  frames.erase(std::remove_if(frames.begin(), frames.end(), in_system_library), frames.end());
+  failure.frames = std::move(frames);
+  end_with(failure);
 }
 
 }  // namespace simt

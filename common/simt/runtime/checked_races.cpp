@@ -76,7 +76,7 @@ bool other_store_has_landed() {
   return true;
 }
 
-Between unordered(const Cells& cells, Record r, Record mark) {
+Between unordered(const Block* shared, Record r, Record mark) {
   const Thread& thread = *current;
   const Block& block = *thread.block;
   const Worker& w = *worker;
@@ -88,11 +88,11 @@ Between unordered(const Cells& cells, Record r, Record mark) {
     if (spread == kSeveralWarps) return Between::warps;
     return spread == kSeveralLanes || lane_of(r) != thread.lane ? Between::lanes : Between::nothing;
   }
-  if (id < (cells.block == &block ? block.ordered : shadow.ordered)) return Between::nothing;
+  if (id < (shared == &block ? block.ordered : shadow.ordered)) return Between::nothing;
   const Segment* s = find_segment(id);
   if (!s) return Between::nothing;
   if (s->host || id < shadow.launch_first) {  // another operation, or a parent's or sibling's launch
-    const bool known = cells.block || s->operation == 0 || s->operation == w.launch->number ||
+    const bool known = shared || s->operation == 0 || s->operation == w.launch->number ||
                        happens_before(s->operation, w.launch->number);
     return known ? Between::nothing : Between::streams;
   }
@@ -212,20 +212,22 @@ class Look {
   Look(const Cells& cells, const char* p, std::size_t bytes, Access access, bool strong, void* caller)
       : cells_(cells), p_(p), bytes_(bytes), write_(access == Access::write), caller_(caller) {
     mark_ = mark_of(*current) | (strong ? kStrong : 0);
-    split_ = Record{kSplit} << kSegmentShift | (cells.block ? cells.written_from : 0);
+    split_ = split_mark(cells.block);
   }
 
   Looked run() {
     auto offset = static_cast<std::size_t>(p_ - cells_.memory);
     for (std::size_t left = bytes_; left > 0;) {
       const std::size_t skip = offset % 4, count = std::min<std::size_t>(4 - skip, left);
+      if (write_ && !cells_.block) unsettle(offset);
       Cell& word = cells_.words[offset / 4];
       Cell* bytes = cells_.bytes + offset / 4 * 4;
       // A word that was split while another block used this shared memory counts as whole.
       const bool split = load(word.write) == split_ || load(word.write) == ~Record{0};
-      if (count == 4 && !split) {
+      if (count == 4 && (!split || join_word(word, bytes, cells_.block, split_))) {
         visit(word, 4);
       } else {
+        if (!cells_.block) shadow.pages[offset >> kPageShift].split = true;
         split_word(word, bytes, split_);
         for (std::size_t i = skip; i < skip + count; ++i) visit(bytes[i], 1);
         if (count == 4 && write_) {
@@ -252,7 +254,7 @@ class Look {
     if (write_) {
       if (segment_of(r) >= cells_.written_from) compare(r, false);
       // An atomic operation confirms what its thread has read before.
-      if (is_strong(mark_) && unordered(cells_, r, mark_) == Between::nothing)
+      if (is_strong(mark_) && unordered(cells_.block, r, mark_) == Between::nothing)
         store(cell.read, mark_ | place_bits(caller_));
       store(cell.write, mark_ | place_bits(caller_));
     } else {
@@ -269,7 +271,7 @@ class Look {
 
   void compare(Record earlier, bool earlier_write) {
     if (is_strong(earlier) && is_strong(mark_)) return;  // of two streams, too
-    const Between between = unordered(cells_, earlier, mark_);
+    const Between between = unordered(cells_.block, earlier, mark_);
     if (__builtin_expect(between == Between::nothing, 1)) return;
     const Race race = {current, cells_.block,  p_,     bytes_,  earlier,
                        mark_,   earlier_write, write_, between, caller_};
@@ -286,6 +288,7 @@ class Look {
     doubtful.race = race;
     std::memcpy(doubtful.before, p_, bytes_);
     in_doubt = true;
+    hot_mark = 0;
   }
 
   void overtake(Record earlier, Between between) {
@@ -301,7 +304,7 @@ class Look {
   Record merged(Record r) const {
     const Record mine = mark_ | place_bits(caller_);
     if (segment_of(r) < cells_.written_from) return mine;
-    const Between between = unordered(cells_, r, mark_);
+    const Between between = unordered(cells_.block, r, mark_);
     if (between == Between::nothing || between == Between::streams) return mine;
     if (is_strong(mark_) && !is_strong(r)) return r;  // a plain read can race with more
     const Record spread = std::max(static_cast<Record>(between), spread_of(r));
@@ -362,6 +365,23 @@ void prefer_unwritten(Failure& failure) {
   if (!unwritten_block) return;
   unwritten_block = nullptr;
   if (std::strcmp(failure.slug, "simt-race-shared") != 0) failure = std::move(*unwritten);
+}
+
+void settle(std::size_t offset) {
+  const Cell* cell = shadow.words + offset / 16 * 4;
+  for (int i = 0; i < 4; ++i) {
+    const Record r = load(cell[i].read);
+    if (!written_before(load(cell[i].write), kUnknownWriter, shadow.ordered) || is_strong(r) ||
+        segment_of(r) < shadow.ordered || spread_of(r) != kSeveralBlocks)
+      return;
+  }
+  __atomic_store_n(&shadow.settled[offset / 16], shadow.epoch, __ATOMIC_RELAXED);
+}
+
+Record merged_reads(const Block* shared, Record others, Record mine) {
+  const Between between = unordered(shared, others, mine);
+  if (between == Between::nothing || between == Between::streams) return mine;
+  return mine | std::max(static_cast<Record>(between), spread_of(others)) << kSpreadShift;
 }
 
 Looked look(const Cells& cells, const char* p, std::size_t bytes, Access access, bool strong, void* caller) {

@@ -89,7 +89,7 @@ void heap_free(void* pointer) {
       h.live.erase(found);
       h.used -= block.bytes;
       if (block.share) {
-        std::memset(pointer, kPoison, block.bytes);
+        if (in_kernel()) std::memset(pointer, kPoison, block.bytes);
         h.freed[block.share].push_back(static_cast<char*>(pointer));
       }
     }

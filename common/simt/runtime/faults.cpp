@@ -2,7 +2,8 @@
 //
 // Hardware faults inside kernels become reports, and the watchdog ends kernels that run too long. The handler
 // runs on a stack of its own and leaves it by a context switch to the worker's main stack, as siglongjmp
-// would. Faults outside kernels go to whoever handled them before.
+// would. Faults outside kernels go to whoever handled them before, but for those of host code in device
+// memory.
 #include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
@@ -135,6 +136,10 @@ void handle(int signal, siginfo_t* info, void* context) {
     failure.frames = kernel_frames(instruction);
     abandon(std::move(failure));
   }
+  const char* address = static_cast<const char*>(info->si_addr);
+  const bool access = signal == SIGSEGV || signal == SIGBUS;
+  if (checked_build && access && !worker && !in_operation() && in_arena(address))
+    report_host_fault(address, access_verb(context), kernel_frames(instruction));
   const struct sigaction& before = previous[signal];
   if (before.sa_flags & SA_SIGINFO) {
     before.sa_sigaction(signal, info, context);

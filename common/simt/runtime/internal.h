@@ -184,7 +184,8 @@ struct Worker {
   Stack* first_stack = nullptr;
   std::vector<Stack*> free_stacks;
   std::vector<Stack*> stacks;
-  std::vector<Block*> pool;  // block objects for reuse
+  std::uintptr_t stacks_begin = 0, stacks_span = 0;  // addresses that hold all of them, and other mappings
+  std::vector<Block*> pool;                          // block objects for reuse
   LaunchStats counts;
   const Block* current_block = nullptr;  // whose blockIdx and shared_base are set
   std::uint32_t slow_ticks = 0;
@@ -201,6 +202,13 @@ struct Worker {
 
 extern __thread Worker* worker;   // of this OS thread, while it runs a launch
 extern __thread Thread* current;  // the running CUDA thread; null on the worker's main stack
+// Its mark in the shadow of checked builds (shadow.h), 0 where its next access has to find it out: after each
+// change of `current`, and when its segment ends.
+extern __thread std::uint64_t hot_mark;
+inline void set_current(Thread* thread) {
+  current = thread;
+  hot_mark = 0;
+}
 
 // ---- options.cpp: from the environment ----
 struct Options {
@@ -244,7 +252,7 @@ inline void resume_later(Worker& w, Thread* thread) {
 
 inline void make_current(Worker& w, Thread* thread) {
   if (__builtin_expect(tracing, 0)) trace_switch(thread);
-  current = thread;
+  set_current(thread);
   threadIdx = thread->index;
   if (__builtin_expect(w.current_block != thread->block, 0)) {
     w.current_block = thread->block;
@@ -284,6 +292,7 @@ void order_block(Worker& w, Block& block);  // barrier
 inline void order_warp(Warp& warp) {        // __syncwarp
   ++warp.epoch;
   warp.segment = 0;
+  hot_mark = 0;
 }
 void note_acquire();                      // the running thread looked at a flag
 void order_resident(Worker& w);           // the threads of all resident blocks
@@ -302,6 +311,9 @@ void run_worker(Launch& launch, int number);
 
 // ---- streams.cpp, stream_order.cpp ----
 bool finish_everything();  // runs all that is queued; false in a host function of a stream
+bool in_operation();       // this thread runs one: a call of the API from a host function
+// There is new memory, which no operation has used yet.
+void note_allocated();
 // Whether the operation `later`, which runs now, comes after `earlier` in every order that the program
 // allows.
 bool happens_before(std::uint64_t earlier, std::uint64_t later);
@@ -323,6 +335,10 @@ bool in_arena(const void* address);
 // The live or freed allocation nearest to an address (the one it was probably meant for).
 bool nearest_allocation(const void* address, Allocation* found);
 void check_canaries(const char* kernel);  // after a launch; reports broken ones
+// Checked builds: makes device memory inaccessible, as far as there is time for it, while no operation may
+// use it; and all of it accessible again. Both with the queues' lock held.
+void close_device_memory();
+void open_device_memory();
 void release_everything();
 void forget_heap();  // device_heap.cpp: its memory is released
 
@@ -375,6 +391,10 @@ std::string shown_path(const std::string& file);   // relative to the working fo
 std::string source_line(const std::string& file, int line);
 std::string source_text(const std::string& file, int line);
 std::vector<void*> capture_frames(int most);
+
+// ---- checked_host.cpp ----
+// Host code has faulted at an address of the arena: reports it and ends the program.
+[[noreturn]] void report_host_fault(const char* address, const char* verb, std::vector<void*> frames);
 
 // ---- deadlock.cpp, faults.cpp ----
 void report_deadlock(Worker& w);

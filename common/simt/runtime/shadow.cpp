@@ -33,6 +33,16 @@ T* reserve(std::size_t count) {
   return memory == MAP_FAILED ? nullptr : static_cast<T*>(memory);
 }
 
+// Cells take many times the memory that they stand for, and mostly all of a buffer's at once: large pages
+// save most of their faults.
+Cell* reserve_cells(std::size_t count) {
+  Cell* cells = reserve<Cell>(count);
+#ifdef MADV_HUGEPAGE
+  if (cells) madvise(cells, count * sizeof(Cell), MADV_HUGEPAGE);
+#endif
+  return cells;
+}
+
 template <class T>
 void unreserve(T* memory, std::size_t count) {
   if (memory) munmap(memory, count * sizeof(T));
@@ -65,10 +75,15 @@ void take_chunk(Worker& w) {
   w.last_segment = w.next_segment + kChunk;
 }
 
+void new_epoch() {
+  __atomic_fetch_add(&shadow.epoch, 1, __ATOMIC_RELAXED);
+}
+
 void mark_bytes(std::size_t offset, std::size_t count, Record record) {
   for (; count > 0; --count, ++offset) {
     Cell& word = shadow.words[offset / 4];
-    split_word(word, shadow.bytes + offset / 4 * 4, Record{kSplit} << kSegmentShift);
+    shadow.pages[offset >> kPageShift].split = true;
+    split_word(word, shadow.bytes + offset / 4 * 4, split_mark(nullptr));
     store(shadow.bytes[offset].write, record);
   }
 }
@@ -82,23 +97,45 @@ void split_word(Cell& word, Cell* bytes, Record mark) {
       whole = load(word.write);
     } else if (__atomic_compare_exchange_n(&word.write, &whole, kBusy, false, __ATOMIC_ACQ_REL,
                                            __ATOMIC_ACQUIRE)) {
-      std::fill_n(bytes, 4, Cell{whole, load(word.read)});
+      // Nothing is in the cells of bytes of a word that nobody has touched.
+      if (whole != 0 || load(word.read) != 0) std::fill_n(bytes, 4, Cell{whole, load(word.read)});
       __atomic_store_n(&word.write, mark, __ATOMIC_RELEASE);
       return;
     }
   }
 }
 
+bool join_word(Cell& word, const Cell* bytes, const Block* shared, Record mark) {
+  const std::uint32_t ordered = shared ? shared->ordered : shadow.ordered;
+  const std::uint32_t written_from = shared ? shared->first_segment : 1;
+  const auto operation_of = [](Record r) {
+    const Segment* s = find_segment(segment_of(r));
+    return s ? s->operation : 0;
+  };
+  Record first = load(bytes[0].write);
+  for (int i = 0; i < 4; ++i) {
+    const Record w = load(bytes[i].write);
+    if (segment_of(w) < written_from || segment_of(w) >= ordered ||
+        segment_of(load(bytes[i].read)) >= ordered)
+      return false;
+    if (w != first && !shared && operation_of(w) != operation_of(first)) return false;
+  }
+  store(word.read, 0);
+  return __atomic_compare_exchange_n(&word.write, &mark, first, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+}
+
 bool map_shadow(char* arena, std::size_t bytes) {
   Shadow s;
   const std::size_t pages = bytes >> kPageShift;
   s.pages = reserve<PageLimits>(pages);
-  s.words = reserve<Cell>(bytes / 4);
-  s.bytes = reserve<Cell>(bytes);
-  if (!s.pages || !s.words || !s.bytes) {
+  s.words = reserve_cells(bytes / 4);
+  s.bytes = reserve_cells(bytes);
+  s.settled = reserve<std::uint32_t>(bytes / 16);
+  if (!s.pages || !s.words || !s.bytes || !s.settled) {
     unreserve(s.pages, pages);
     unreserve(s.words, bytes / 4);
     unreserve(s.bytes, bytes);
+    unreserve(s.settled, bytes / 16);
     return false;
   }
   s.arena = arena;
@@ -114,7 +151,7 @@ void shadow_allocated(const char* data, std::size_t bytes, MemoryKind kind) {
     const std::size_t page = at >> kPageShift, start = page << kPageShift;
     const std::size_t end = std::min(offset + bytes, start + (std::size_t{1} << kPageShift));
     shadow.pages[page] = {static_cast<std::uint16_t>(at - start), static_cast<std::uint16_t>(end - start),
-                          kind};
+                          kind, false};
     at = end;
   }
 }
@@ -122,11 +159,15 @@ void shadow_allocated(const char* data, std::size_t bytes, MemoryKind kind) {
 void shadow_released(const char* data, std::size_t bytes) {
   if (!shadow.arena_bytes) return;
   const auto offset = static_cast<std::size_t>(data - shadow.arena);
-  for (std::size_t page = offset >> kPageShift; page <= (offset + bytes - 1) >> kPageShift; ++page)
+  new_epoch();
+  bool split = false;
+  for (std::size_t page = offset >> kPageShift; page <= (offset + bytes - 1) >> kPageShift; ++page) {
+    split |= shadow.pages[page].split;
     shadow.pages[page] = {};
+  }
   const std::size_t first = offset / 4 * 4, count = (offset + bytes + 3) / 4 * 4 - first;
   clear(shadow.words + first / 4, count / 4);
-  clear(shadow.bytes + first, count);
+  if (split) clear(shadow.bytes + first, count);
 }
 
 Cell* new_shared_cells(std::size_t count) {
@@ -178,6 +219,7 @@ void order_block(Worker& w, Block& block) {
   if (block.looked) block.acquired = releases.load();
   settle_block(block);
   for (Warp& warp : block.warps) warp.segment = 0;
+  hot_mark = 0;
 }
 
 void order_resident(Worker& w) {
@@ -187,7 +229,9 @@ void order_resident(Worker& w) {
 }
 
 void order_grid(Launch&) {
-  if (checked_build) shadow.ordered = next_chunk.load();
+  if (!checked_build) return;
+  shadow.ordered = next_chunk.load();
+  new_epoch();
 }
 
 namespace {
@@ -223,6 +267,7 @@ std::uint32_t first_unordered(std::uint64_t number) {
 
 void order_launch(const Launch& launch) {
   shadow.ordered = first_unordered(launch.number);
+  new_epoch();
   shadow.launch_first = next_chunk.load();
   note_ran({launch.number, next_chunk.load(), launch.kernel->name});
 }
@@ -259,6 +304,7 @@ void note_release() {
   const std::uint32_t now = releases.fetch_add(1) + 1;
   if (released) released[static_cast<std::uint32_t>(current->block->linear)] = now;
   current->warp->segment = 0;
+  hot_mark = 0;
 }
 
 void note_acquire() {

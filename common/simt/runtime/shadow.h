@@ -44,8 +44,16 @@ struct Cell {
   Record write, read;
 };
 
+// What the write record of a word says whose bytes have cells of their own; of shared memory, only while
+// this block uses it.
+inline Record split_mark(const Block* block) {
+  return Record{kSplit} << kSegmentShift | (block ? block->first_segment : 0);
+}
 // Gives a word's bytes cells of their own; another worker may try the same. `mark`: of words so split.
 void split_word(Cell& word, Cell* bytes, Record mark);
+// The other way round, where one operation wrote all four bytes and all that has touched them is ordered
+// before what the running thread does. `shared`: the block whose shared memory it is, null: device memory.
+bool join_word(Cell& word, const Cell* bytes, const Block* shared, Record mark);
 
 // Who ran a segment. The table is a ring: of segments long past nothing is known, and they pass as ordered.
 struct Segment {
@@ -63,19 +71,24 @@ struct Segment {
 struct PageLimits {  // the bytes of a 4 KiB page that an allocation holds
   std::uint16_t begin, end;
   MemoryKind kind;
+  bool split;  // some of its bytes have had cells of their own
 };
 constexpr unsigned kPageShift = 12;
 
 // All that a hook reads about device memory.
-struct Shadow {
+struct alignas(64) Shadow {
   char* arena = nullptr;
   std::size_t arena_bytes = 0;  // 0: there is none, all else is null
   PageLimits* pages = nullptr;
   Cell* words = nullptr;
   Cell* bytes = nullptr;
   std::uint32_t ordered = kFirstSegment;  // segments below came before all that runs now
-  std::uint32_t launch_first = 0;         // first segment of the running launch
-  std::size_t stack_span = 0;             // of a thread, guard pages included
+  std::uint32_t epoch = 1;                // changes with `ordered`, with each launch, and with what is freed
+  // Of each 16 bytes the epoch in which all was written before, and threads of several blocks have read all
+  // of it: one more read changes nothing. Saves the look at their cells, which take many times the caches.
+  std::uint32_t* settled = nullptr;
+  std::uint32_t launch_first = 0;  // first segment of the running launch
+  std::size_t stack_span = 0;      // of a thread, guard pages included
 };
 extern Shadow shadow;
 

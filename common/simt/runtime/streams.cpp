@@ -31,6 +31,7 @@ struct Queues {
   CUstream_st* ran_last = nullptr;
   VectorClock host;         // what the host has waited for
   std::uint64_t calls = 0;  // that came here, so that the helper below sees an idle host
+  bool memory_open = true;  // checked builds: device memory may be accessible
 };
 
 CUstream_st* add_stream(Queues& q) {
@@ -129,6 +130,10 @@ void run(Queues& q, StreamOperation* chosen, std::unique_lock<std::mutex>& lock)
   const OperationPtr operation = stream->queue.front();
   WorkPtr work = std::move(operation->work);
   set_running_operation(operation.get());
+  if (checked_build && work && !work->early() && !q.memory_open) {
+    open_device_memory();
+    q.memory_open = true;
+  }
   lock.unlock();
   if (work) {
     running_operation = true;
@@ -151,6 +156,14 @@ void run(Queues& q, StreamOperation* chosen, std::unique_lock<std::mutex>& lock)
   q.ran_last = stream;
   remove_if_gone(q, stream);
   q.changed.notify_all();
+}
+
+// The host goes on: what it does to device memory from now on is a mistake, unless another thread runs an
+// operation, and then it is not seen.
+void host_goes_on(Queues& q) {
+  if (!checked_build || !q.memory_open || q.executing) return;
+  close_device_memory();
+  q.memory_open = false;
 }
 
 // Runs one operation, or waits for the one that another thread runs. False: there is none.
@@ -212,6 +225,7 @@ void help_idle_host() {
     calls = q.calls;
     if (idle >= kAsleep || quiet >= kSpinning) {
       run_up_to(q, q.issued, lock);
+      host_goes_on(q);
       quiet = idle = 0;
     }
     lock.unlock();
@@ -236,6 +250,15 @@ std::mutex& queues_mutex() {
 
 bool in_operation() {
   return running_operation;
+}
+
+void note_allocated() {
+  if (!checked_build || running_operation || in_kernel()) return;
+  install_fault_handlers();
+  Queues& q = queues();
+  const std::lock_guard<std::mutex> lock(q.mutex);
+  q.memory_open = true;
+  host_goes_on(q);
 }
 
 // ---- streams ----
@@ -347,6 +370,7 @@ OperationPtr issue(CUstream_st& stream, WorkPtr work, const std::vector<Operatio
     while (!operation->done && step(q, operation.get(), lock)) {
     }
   }
+  host_goes_on(q);
   return operation;
 }
 
@@ -373,6 +397,7 @@ bool finish(const OperationPtr& operation) {
   while (!operation->done && step(q, operation.get(), lock)) {
   }
   host_has_seen(q, *operation);
+  host_goes_on(q);
   return true;
 }
 
@@ -393,6 +418,7 @@ bool finish_everything() {
   const std::uint64_t last = q.issued;
   run_up_to(q, last, lock);
   q.host.join(VectorClock{last, nullptr});
+  host_goes_on(q);
   return true;
 }
 
@@ -404,7 +430,10 @@ bool query(const OperationPtr& operation) {
     host_has_seen(q, *operation);
     return true;
   }
-  if (!running_operation) step(q, operation.get(), lock);
+  if (!running_operation) {
+    step(q, operation.get(), lock);
+    host_goes_on(q);
+  }
   return false;
 }
 

@@ -136,8 +136,6 @@ bool finish_stream(CUstream_st& stream);
 // Runs one operation on the way there; true if it was done before.
 bool query(const OperationPtr& operation);
 bool query_stream(CUstream_st& stream);
-// This thread runs an operation: a call of the API from a host function.
-bool in_operation();
 
 // Between these two a launch only makes its work.
 void begin_building();

@@ -139,11 +139,11 @@ void rendezvous(std::uint32_t mask, const Collective& what, const void* input, v
 // A lane that returns may be the last one that others waited for.
 void lane_returned(Worker& w, Warp& warp) {
   Thread* returned = current;
-  current = nullptr;
+  set_current(nullptr);
   for_each_lane(warp.waiting, [&](int i) {
     if (warp.waiting >> i & 1) try_complete(w, warp, warp.lanes[i].mask);  // not yet by an earlier lane
   });
-  current = returned;
+  set_current(returned);
 }
 
 std::uint32_t live_lanes() {

@@ -21,6 +21,7 @@ namespace simt {
 
 __thread Worker* worker;
 __thread Thread* current;
+__thread std::uint64_t hot_mark;
 __thread char* shared_base;
 __thread std::uint32_t kernel_id;
 __thread int ticks_left;
@@ -54,6 +55,10 @@ Stack* take_stack(Worker& w) {
   char* base = static_cast<char*>(memory);
   Stack* stack = new Stack{base, base + kStackGuard + bytes - stack_color(w.stacks.size()), nullptr};
   w.stacks.push_back(stack);
+  const auto begin = reinterpret_cast<std::uintptr_t>(base), end = begin + kStackGuard + bytes;
+  const std::uintptr_t last = w.stacks_span == 0 ? end : std::max(end, w.stacks_begin + w.stacks_span);
+  w.stacks_begin = w.stacks_span == 0 ? begin : std::min(begin, w.stacks_begin);
+  w.stacks_span = last - w.stacks_begin;
   return stack;
 }
 
@@ -79,7 +84,7 @@ void finish(Worker& w, Thread* thread) {
   if (--block.live == 0) {
     --w.live_blocks;
   } else if (w.launch->without_returned && --block.expected == block.arrived) {
-    current = nullptr;  // so that the barrier wakes every thread
+    set_current(nullptr);  // so that the barrier wakes every thread
     release_barrier(w, block);
   }
 }
@@ -154,7 +159,7 @@ void leave(Context* save) {
     }
   }
   if (__builtin_expect(tracing, 0)) trace_switch(nullptr);
-  current = nullptr;
+  set_current(nullptr);
   if (save != &w.main) simt_switch(save, w.main);
 }
 
