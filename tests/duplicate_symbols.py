@@ -22,8 +22,10 @@ import sys
 # "0000000000000000 000000000000004d W _ZN5day055naiveIfEEv...\t/path/02_x.cu:17"
 LINE = re.compile(r"^[0-9a-f]+ (?P<size>[0-9a-f]+) (?P<kind>[TWV]) (?P<name>[^\t]*)(?:\t(?P<place>.*):\d+)?$")
 OWN = re.compile(r"(^|[\s(])day\d\d::")
-# Not launchers: instantiations of other libraries' templates on the day's types, lambdas, and what the compiler adds.
-OTHER = re.compile(r"^(std::|__gnu_cxx::|void std::|testing::)|\{lambda|\(anonymous namespace\)|^(typeinfo|vtable|guard|VTT)")
+# Not launchers: instantiations of other libraries' templates on the day's types, lambdas, constructors and destructors (the
+# compiler makes them where they are missing, otherwise at another level of optimization), and what else it adds.
+OTHER = re.compile(r"^(std::|__gnu_cxx::|void std::|testing::)|\{lambda|\(anonymous namespace\)|^(typeinfo|vtable|guard|VTT)"
+                   r"|\b(?P<type>\w+)(<.*>)?::~?(?P=type)\(")
 
 
 def definitions(path):

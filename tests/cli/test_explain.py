@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """days explain: what its text says of a trace, the picture, errors. tests/simt/test_trace.py has the counts."""
+import contextlib
+import io
 import json
 import re
 import subprocess
@@ -46,6 +48,26 @@ def trace(*lines, **totals):
 
 def described(*lines, **totals):
     return "\n".join(trace_text.describe(traces.launches(trace(*lines, **totals))[0]))
+
+
+class OnAGpu(unittest.TestCase):
+    """The command for ncu: what was counted, and not the launches that time it."""
+
+    def command(self, *kernels):
+        data = trace(line(LOAD, [0]))
+        data["kernels"] = [dict(data["kernels"][0], name=name) for name in kernels]
+        output = io.StringIO()
+        with contextlib.redirect_stdout(output):
+            launches = traces.launches(data)
+            explain._foot(launches, ROOT / "p.svg", "build/run/day", explain._first_launches(launches))
+        return output.getvalue()
+
+    def test_one_kernel(self):
+        self.assertIn("On a GPU:\nncu -k copy_kernel -c 1 --metrics \\\nl1tex__", self.command("copy_kernel"))
+        self.assertIn(".sum \\\nbuild/run/day\nPicture: ", self.command("copy_kernel"))
+
+    def test_several(self):
+        self.assertIn("\nncu -k regex:'^(rows|columns)$' -c 3 --metrics \\\n", self.command("rows", "columns", "rows"))
 
 
 class Sentences(unittest.TestCase):
@@ -183,7 +205,8 @@ int main(int argc, char** argv) {
         self.assertEqual(done.returncode, 7, done.stderr)  # the program's own
         self.assertTrue(done.stdout.startswith("hello 0\n\nshift: grid 1, block 64\n"), done.stdout)
         self.assertRegex(done.stdout, r"2  read   in\[threadIdx.x \+ SHIFT\] +2 +10 +5.0 +4.0 +20%\n")
-        self.assertRegex(done.stdout, r"On a GPU: ncu --metrics l1tex__t_requests\S+ \./shift hello\n")
+        self.assertRegex(done.stdout, r"On a GPU:\nncu --metrics \\\n(l1tex__\S+,\\\n)+l1tex__\S+ \\\n\./shift hello\n")
+        self.assertLessEqual(max(map(len, done.stdout.splitlines())), 80)
         self.assertTrue((ROOT / "build/explain/shift.svg").read_text().startswith("<svg"))
         done = subprocess.run([*command, "--json", "--", "hello"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                               universal_newlines=True, check=False)
@@ -196,7 +219,8 @@ int main(int argc, char** argv) {
         shown = re.sub(r"^    ", "", block, flags=re.M).strip()
         done = subprocess.run([sys.executable, "-B", str(ROOT / "days"), "explain", "--file", "docs/programs/transpose.cu"],
                               stdout=subprocess.PIPE, universal_newlines=True, check=False, cwd=ROOT)
-        self.assertEqual(re.sub(r"ncu --metrics \S+", "ncu --metrics ...", done.stdout).strip(), shown)
+        short = re.sub(r"ncu --metrics \\\n(?:\S+,\\\n)*\S+ \\\n", "ncu --metrics ... ", done.stdout)
+        self.assertEqual(short.strip(), shown)
 
 
 if __name__ == "__main__":

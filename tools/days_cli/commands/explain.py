@@ -150,8 +150,15 @@ def _explain_variant(day, variant, given):
         console.say(line)
     _say(launches, trace)
     _foot(launches, picture, str(program.relative_to(paths.ROOT)).replace("simt-traced", "cuda")
-          + " --variant " + variant)
+          + f" --variant {variant} --size {shape.replace(' x ', 'x')} --type {kind}", _first_launches(launches))
     return 0
+
+
+def _first_launches(launches):
+    """ncu's flags for what was counted: a run on a GPU launches a rung again and again, to time it."""
+    names = list(dict.fromkeys(launch.name for launch in launches))
+    which = names[0] if len(names) == 1 else f"regex:'^({'|'.join(names)})$'"
+    return f"-k {which} -c {sum(launch.times for launch in launches)} "
 
 
 def _known(variant, names, day):
@@ -278,9 +285,11 @@ def _say(launches, trace, always=False):
         console.say(f"Compiled by {trace.get('compiler')}: counts are defined by g++'s and may differ.")
 
 
-def _foot(launches, picture, program):
+def _foot(launches, picture, program, flags=""):
     console.say("Counted at the SM's requests, before L2; DRAM traffic may be less.")
     names = sorted({name for launch in launches for name in trace_text.metrics(launch)})
     if names:
-        console.say("On a GPU: " + console.paint(f"ncu --metrics {','.join(names)} {program}", "cyan"))
+        console.say("On a GPU:")  # a command of lines that fit, to be copied whole: the shell joins them
+        for line in [f"ncu {flags}--metrics \\", *(name + ",\\" for name in names[:-1]), names[-1] + " \\", program]:
+            console.say(console.paint(line, "cyan"))
     console.say("Picture: " + console.paint(os.path.relpath(picture), "cyan"))
