@@ -5,8 +5,9 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdio>
 #include <string>
+
+#include "apart.h"
 
 namespace checked {
 
@@ -41,15 +42,7 @@ T* device(int n, bool initialised = true) {
 // Runs the disabled test CheckedApart.DISABLED_<test> of this program in a process of its own, which the
 // report ends.
 inline std::string run_apart(const std::string& test, int* status) {
-  const std::string command = "'" + testing::internal::GetArgvs()[0] +
-                              "' --gtest_also_run_disabled_tests --gtest_filter=CheckedApart.DISABLED_" +
-                              test + " 2>&1";
-  FILE* output = popen(command.c_str(), "r");
-  std::string text;
-  char part[256];
-  while (std::fgets(part, sizeof part, output)) text += part;
-  *status = pclose(output);
-  return text;
+  return apart::run("", "CheckedApart", test, status);
 }
 
 }  // namespace checked
