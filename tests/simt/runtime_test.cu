@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "apart.h"
+
 namespace {
 
 // Runs `call`, which must cause one report, gives its text, and clears what it left.
@@ -45,15 +47,7 @@ std::string line_start(int line) {
 
 // Runs one of this program's disabled tests, which need an environment of their own, in a process of its own.
 std::string run_apart(const std::string& environment, const std::string& test, int* status) {
-  const std::string command = environment + " '" + testing::internal::GetArgvs()[0] +
-                              "' --gtest_also_run_disabled_tests --gtest_filter=RuntimeApart.DISABLED_" +
-                              test + " 2>&1";
-  FILE* output = popen(command.c_str(), "r");
-  std::string text;
-  char part[256];
-  while (std::fgets(part, sizeof part, output)) text += part;
-  *status = pclose(output);
-  return text;
+  return apart::run(environment, "RuntimeApart", test, status);
 }
 
 template <class T>

@@ -10,6 +10,8 @@
 #include <thread>
 #include <vector>
 
+#include "apart.h"
+
 namespace {
 
 class Streams : public testing::Test {
@@ -54,15 +56,7 @@ std::string report_of(Call call) {
 
 // Runs one of this program's disabled tests in a process of its own; its output and exit status.
 std::string run_apart(const std::string& environment, const std::string& test, int* status) {
-  const std::string command = environment + " '" + testing::internal::GetArgvs()[0] +
-                              "' --gtest_also_run_disabled_tests --gtest_filter=*Apart.DISABLED_" + test +
-                              " 2>&1";
-  FILE* output = popen(command.c_str(), "r");
-  std::string text;
-  char part[256];
-  while (std::fgets(part, sizeof part, output)) text += part;
-  *status = pclose(output);
-  return text;
+  return apart::run(environment, "StreamsApart", test, status);
 }
 
 __global__ void add(int* x, int value) {
