@@ -48,8 +48,8 @@ __attribute__((always_inline)) inline bool written_before(Record w, std::uint32_
                                                           std::uint32_t ordered) {
   return segment_of(w) - written_from < ordered - written_from;
 }
-// The read record of a cell that others have read, now that the running thread has, too. Neither read is
-// strong. `shared`: the block whose shared memory it is; null: device memory.
+// The read record of a cell that others have read, now that the running thread has, too. `shared`: the block
+// whose shared memory it is; null: device memory.
 Record merged_reads(const Block* shared, Record others, Record mine);
 
 template <unsigned kCells, bool kShared>

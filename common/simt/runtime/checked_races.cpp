@@ -303,13 +303,7 @@ class Look {
   // The readers' record with this read.
   Record merged(Record r) const {
     const Record mine = mark_ | place_bits(caller_);
-    if (segment_of(r) < cells_.written_from) return mine;
-    const Between between = unordered(cells_.block, r, mark_);
-    if (between == Between::nothing || between == Between::streams) return mine;
-    if (is_strong(mark_) && !is_strong(r)) return r;  // a plain read can race with more
-    const Record spread = std::max(static_cast<Record>(between), spread_of(r));
-    if (is_strong(r) && !is_strong(mark_)) return mine;
-    return mine | spread << kSpreadShift;
+    return segment_of(r) < cells_.written_from ? mine : merged_reads(cells_.block, r, mine);
   }
 
   const Cells& cells_;
@@ -381,6 +375,8 @@ void settle(std::size_t offset) {
 Record merged_reads(const Block* shared, Record others, Record mine) {
   const Between between = unordered(shared, others, mine);
   if (between == Between::nothing || between == Between::streams) return mine;
+  if (is_strong(mine) != is_strong(others))
+    return is_strong(mine) ? others : mine;  // a plain one can race with more
   return mine | std::max(static_cast<Record>(between), spread_of(others)) << kSpreadShift;
 }
 
