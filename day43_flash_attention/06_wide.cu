@@ -22,18 +22,21 @@ struct Tuning {
   int warps;        // a block
   int row_tiles;    // of 16 queries, a warp
   int keys;         // a tile
-  bool q_stays;     // q's fragments stay in registers; else they are loaded for each tile
+  int at_once;      // of them, whose scores are in registers
+  bool q_stays;     // q's fragments stay in registers; else they are loaded for each product
   int blocks;       // a multiprocessor, which limits registers
   float slack = 8;  // a weight may grow to 2^slack before o is rescaled
 };
 template <int kDim>
-inline constexpr Tuning kTuning = kDim == 64 ? Tuning{4, 2, 64, true, 2} : Tuning{4, 2, 32, false, 2};
+inline constexpr Tuning kTuning =
+    kDim == 64 ? Tuning{4, 2, 128, 64, true, 2} : Tuning{4, 2, 64, 64, false, 2};
 
 template <int kDim>
 struct Sizes {
   static constexpr Tuning kUse = kTuning<kDim>;
   static constexpr int kThreads = kUse.warps * days::kWarpSize, kRows = 16 * kUse.row_tiles;
-  static constexpr int kQueries = kRows * kUse.warps, kKeys = kUse.keys;
+  static constexpr int kQueries = kRows * kUse.warps;
+  static constexpr int kKeys = kUse.keys, kAtOnce = kUse.at_once;
   static constexpr int kHeld = kUse.q_stays ? kDim / 16 : 1;  // steps of 16 columns whose fragments are kept
 };
 
@@ -50,13 +53,15 @@ __global__ void __launch_bounds__(Sizes<kDim>::kThreads, kTuning<kDim>.blocks)
   const Share<S::kQueries, S::kRows> mine(p);
   shared.fetch_queries(p, mine.head, mine.first);
   shared.fetch(p, mine.head, 0, mine.keys);
-  days::ptx::cp_async_wait_group<1>();  // q is here
-  __syncthreads();
   const auto load_q = [&](int step, uint32_t(&a)[kM][4]) {
 #pragma unroll
     for (int m = 0; m < kM; ++m) load_left(a[m], shared.q, mine.row - mine.first + 16 * m, step);
   };
   uint32_t q[S::kHeld][kM][4];
+  if (S::kUse.q_stays || mine.keys == 0) {  // else q is waited for with the first tile
+    days::ptx::cp_async_wait_group<1>();
+    __syncthreads();
+  }
   if constexpr (S::kUse.q_stays) {
 #pragma unroll
     for (int step = 0; step < S::kHeld; ++step) load_q(step, q[step]);
@@ -64,28 +69,32 @@ __global__ void __launch_bounds__(Sizes<kDim>::kThreads, kTuning<kDim>.blocks)
 
   float o[kM][kDim / 8][4] = {};
   RowState rows[kM];
-  for (int key = 0; key < mine.keys; key += S::kKeys) {
+  for (int tile = 0; tile < mine.keys; tile += S::kKeys) {
     days::ptx::cp_async_wait_group<0>();
     __syncthreads();  // the tile is here for all, and all are done with the one before
-    shared.fetch(p, mine.head, key + S::kKeys, mine.keys);
-    if (key >= mine.some_see) continue;
+    shared.fetch(p, mine.head, tile + S::kKeys, mine.keys);
 
-    float scores[kM][S::kKeys / 8][4] = {};
-    if constexpr (S::kUse.q_stays) {
-      multiply_keys<T>(scores, shared.k, shared.row(key), kept(q));
-    } else {
-      multiply_keys<T>(scores, shared.k, shared.row(key), load_q);
-    }
-    if (key + S::kKeys > mine.all_see) {
+    const int end = min(tile + S::kKeys, mine.some_see);
+#pragma unroll 1
+    for (int key = tile; key < end; key += S::kAtOnce) {
+      float scores[kM][S::kAtOnce / 8][4] = {};
+      if constexpr (S::kUse.q_stays) {
+        multiply_keys<T>(scores, shared.k, shared.row(key), kept(q));
+      } else {
+        multiply_keys<T>(scores, shared.k, shared.row(key), load_q);
+      }
+      if (key + S::kAtOnce > mine.all_see) {
 #pragma unroll
-      for (int m = 0; m < kM; ++m) mask(scores[m], p, mine.row + 16 * m, key);
-    }
+        for (int m = 0; m < kM; ++m) mask(scores[m], p, mine.row + 16 * m, key);
+      }
 #pragma unroll
-    for (int m = 0; m < kM; ++m) online_softmax(scores[m], rows[m], o[m], scale, slack);
-    multiply_values<T>(o, scores, shared.v, shared.row(key));
+      for (int m = 0; m < kM; ++m) online_softmax(scores[m], rows[m], o[m], scale, slack);
+      multiply_values<T>(o, scores, shared.v, shared.row(key));
+    }
   }
 #pragma unroll
-  for (int m = 0; m < kM; ++m) store_rows(p, mine.head, mine.row + 16 * m, o[m], rows[m]);
+  for (int m = 0; m < kM; ++m)
+    store_rows(p, mine.head, mine.row + 16 * m, o[m], rows[m], shared.q, mine.row - mine.first + 16 * m);
 }
 
 }  // namespace

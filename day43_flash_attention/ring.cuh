@@ -12,8 +12,9 @@
 
 namespace day43 {
 
-// The kQueries of a block and the kRows of this warp. The blocks with most keys come first, so that the last
-// ones to run are short; neighbouring blocks have different heads.
+// The kQueries of a block and the kRows of this warp. Neighbouring blocks have one head, so that its keys and
+// values come from DRAM once; under a causal mask the blocks with most keys come first instead, of all heads,
+// so that the last ones to run are short.
 template <int kQueries, int kRows>
 struct Share {
   int64_t head;
@@ -25,8 +26,9 @@ struct Share {
   template <class T>
   __device__ explicit Share(const Attention<T>& p) {
     const unsigned heads = static_cast<unsigned>(p.batch) * static_cast<unsigned>(p.heads);
-    head = blockIdx.x % heads;
-    first = static_cast<int>((gridDim.x - 1 - blockIdx.x) / heads) * kQueries;
+    const unsigned blocks = gridDim.x / heads;  // of a head
+    head = p.causal ? blockIdx.x % heads : blockIdx.x / blocks;
+    first = static_cast<int>(p.causal ? blocks - 1 - blockIdx.x / heads : blockIdx.x % blocks) * kQueries;
     row = first + static_cast<int>(threadIdx.x) / days::kWarpSize * kRows;
     keys = days::visible_keys(p.causal, min(first + kQueries, p.seq_q) - 1, p.seq_q, p.seq_k);
     all_see = days::visible_keys(p.causal, row, p.seq_q, p.seq_k);

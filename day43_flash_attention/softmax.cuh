@@ -88,25 +88,66 @@ __device__ __forceinline__ void online_softmax(float (&scores)[kN][4], RowState&
   }
 }
 
-// The end of 16 queries from `row` on: o over the sum of weights, and lse.
-template <class T, int kD>
-__device__ __forceinline__ void store_rows(const Attention<T>& p, int64_t head, int row,
-                                           const float (&o)[kD][4], const RowState& rows) {
+// The end of 16 queries from `row` on: lse is written, and 1 over the sum of weights returned, of rows g and
+// g + 8.
+template <class T>
+__device__ __forceinline__ float2 finish_rows(const Attention<T>& p, int64_t head, int row,
+                                              const RowState& rows) {
+  float inverse[2];
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
     float sum = rows.sum[half];
     sum += __shfl_xor_sync(0xffffffffu, sum, 1);
     sum += __shfl_xor_sync(0xffffffffu, sum, 2);
+    inverse[half] = sum == 0 ? 0 : 1 / sum;
+    const int at = row + lane_row() + 8 * half;
+    if (at < p.seq_q && lane_col() == 0) p.lse[head * p.seq_q + at] = rows.most[half] * p.scale + logf(sum);
+  }
+  return {inverse[0], inverse[1]};
+}
+
+// Writes o over the sum of weights, 4 bytes a lane: of each 8 columns half a sector a row.
+template <class T, int kD>
+__device__ __forceinline__ void store_rows(const Attention<T>& p, int64_t head, int row,
+                                           const float (&o)[kD][4], const RowState& rows) {
+  const float2 inverse = finish_rows(p, head, row, rows);
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
     const int at = row + lane_row() + 8 * half;
     if (at >= p.seq_q) continue;
-    const int64_t out = head * p.seq_q + at;
-    const float inverse = sum == 0 ? 0 : 1 / sum;
+    T* const out = p.o + (head * p.seq_q + at) * (8 * kD) + lane_col();
+    const float factor = half == 0 ? inverse.x : inverse.y;
 #pragma unroll
     for (int d = 0; d < kD; ++d) {
-      *reinterpret_cast<uint32_t*>(p.o + out * (8 * kD) + 8 * d + lane_col()) =
-          pack<T>(o[d][2 * half] * inverse, o[d][2 * half + 1] * inverse);
+      *reinterpret_cast<uint32_t*>(out + 8 * d) =
+          pack<T>(o[d][2 * half] * factor, o[d][2 * half + 1] * factor);
     }
-    if (lane_col() == 0) p.lse[out] = rows.most[half] * p.scale + logf(sum);
+  }
+}
+
+// The same by way of 16 rows of a tile, from `place` on, that no other warp uses: whole rows leave in 16
+// bytes a lane.
+template <class T, int kD, class Tile>
+__device__ __forceinline__ void store_rows(const Attention<T>& p, int64_t head, int row,
+                                           const float (&o)[kD][4], const RowState& rows, Tile& tile,
+                                           int place) {
+  const float2 inverse = finish_rows(p, head, row, rows);
+  __syncwarp();  // all lanes have read what was there
+#pragma unroll
+  for (int d = 0; d < kD; ++d) {
+    T* const at = tile.at(place + lane_row(), d) + lane_col();
+    *reinterpret_cast<uint32_t*>(at) = pack<T>(o[d][0] * inverse.x, o[d][1] * inverse.x);
+    *reinterpret_cast<uint32_t*>(at + 8 * Tile::kDim) = pack<T>(o[d][2] * inverse.y, o[d][3] * inverse.y);
+  }
+  __syncwarp();  // all have written
+  const int lane = static_cast<int>(threadIdx.x) % days::kWarpSize;
+#pragma unroll
+  for (int i = 0; i < 16 * Tile::kChunks; i += days::kWarpSize) {
+    const int down = (i + lane) / Tile::kChunks, chunk = (i + lane) % Tile::kChunks;
+    if (row + down < p.seq_q) {
+      *reinterpret_cast<uint4*>(p.o + (head * p.seq_q + row + down) * Tile::kDim + chunk * kChunk) =
+          *reinterpret_cast<const uint4*>(tile.at(place + down, chunk));
+    }
   }
 }
 
