@@ -3,7 +3,8 @@
 // Thirty-two queries a warp: each fragment of a key or value that ldmatrix brings serves two products instead
 // of one, and a block of 128 queries fetches each tile half as often. What a tile costs besides its products
 // is cut too: sums and o are shrunk only where a score lies 2^8 above the reference point, and a warp that
-// sees nothing of a tile passes it by. Changed since skipping: the warp's share, and when o is rescaled.
+// sees nothing of a tile passes it by. Rows of o leave whole, by way of q's place in shared memory. Changed
+// since skipping: the warp's share, when o is rescaled, and how it is stored.
 // What should bound it now: the products, and for 64 columns 2^x, one for every 256 of their operations.
 
 #include <cstdint>
