@@ -39,9 +39,16 @@ days_sources(days_harness ${harness})
 
 # The main() of every benchmark.
 if(DAYS_BENCHMARKS)
-  add_library(days_benchmarking OBJECT "${DAYS_ROOT}/bench/benchmarking.cpp")
-  days_sources(days_benchmarking)
+  add_library(days_benchmarking OBJECT)
+  days_sources(days_benchmarking "${DAYS_ROOT}/bench/benchmarking.cpp")
   target_link_libraries(days_benchmarking PUBLIC benchmark::benchmark)
+endif()
+
+# What is behind TEST_LADDER, and the main() of every test program with ladders.
+if(DAYS_TESTS)
+  add_library(days_testing OBJECT)
+  days_sources(days_testing "${DAYS_ROOT}/tests/testing.cpp")
+  target_link_libraries(days_testing PUBLIC GTest::gtest)
 endif()
 
 function(add_day)
@@ -90,7 +97,7 @@ function(add_day)
     if(DAYS_BACKEND STREQUAL "simt")   # a missing barrier may be harmless while thread 0 always comes first
       set_tests_properties(${day}_test PROPERTIES ENVIRONMENT "SIMT_ORDER=shuffle:1")
     endif()
-    target_link_libraries(${day}_test PRIVATE ${parts})
+    target_link_libraries(${day}_test PRIVATE ${parts} days_testing)
     # Each sample goes through the day's program, which checks and writes the result. TARGET:CASE, for `days test`.
     if(days_pictures IN_LIST parts)
       file(GLOB samples CONFIGURE_DEPENDS "samples/*.png" "samples/*.jpg")

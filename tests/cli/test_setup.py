@@ -75,6 +75,15 @@ esac
         self.assertIn("apt-get update", self.log.read_text())
         self.assertIn("apt-get install -y cmake ninja-build", self.log.read_text())
 
+    def test_ccache_comes_with_what_is_missing(self):
+        self.root(True)
+        self.cmake("3.25")
+        self.apt("3.25.1", gives=f"""echo '#!/bin/sh' > "{self.bin}/ninja"; echo 'echo 1.11.1' >> "{self.bin}/ninja";
+                                     chmod +x "{self.bin}/ninja" """)
+        self.assertEqual(self.ensure("cmake", "ninja", "ccache"),
+                         "Installing what is missing: apt-get install -y ninja-build ccache")
+        self.assertEqual(self.ensure("cmake", "ninja", "ccache"), "")  # by itself it is nothing to ask for
+
     def test_apt_without_network(self):
         self.root(True)
         self.apt("3.25.1", works=False)

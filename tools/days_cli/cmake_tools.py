@@ -89,10 +89,12 @@ def plan(thing):
 
 def ensure(things):
     """Gets what is missing, saying so; DaysError with the command where that is not possible."""
-    lacking = missing(things)
+    lacking = missing([thing for thing in things if thing != "ccache"])
     system = [thing for thing in lacking if by_system(thing)]
     if system:
-        packages.install(system)
+        # ccache saves time and nothing more: it comes with the others, and is no reason to install something
+        extra = ["ccache"] if "ccache" in things and not shutil.which("ccache") else []
+        packages.install(system + extra)
     by_pip = [tool for tool in ("cmake", "ninja") if tool in things and not good(tool)]
     if by_pip:
         _pip_install(by_pip)

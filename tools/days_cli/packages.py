@@ -14,18 +14,18 @@ from days_cli.errors import ENVIRONMENT, DaysError
 # What each manager calls the things that days can need.
 _NAMES = {
     "apt-get": {"compiler": "g++", "cmake": "cmake", "ninja": "ninja-build", "gtest": "libgtest-dev",
-                "benchmark": "libbenchmark-dev", "venv": "python3-venv",
+                "benchmark": "libbenchmark-dev", "venv": "python3-venv", "ccache": "ccache",
                 "libpng": "libpng-dev", "libjpeg": "libjpeg-dev"},
     "brew": {"compiler": "gcc", "cmake": "cmake", "ninja": "ninja", "gtest": "googletest",
-             "benchmark": "google-benchmark",
+             "benchmark": "google-benchmark", "ccache": "ccache",
              "libpng": "libpng", "libjpeg": "jpeg-turbo"},
     "dnf": {"compiler": "gcc-c++", "cmake": "cmake", "ninja": "ninja-build", "gtest": "gtest-devel",
-            "benchmark": "google-benchmark-devel",
+            "benchmark": "google-benchmark-devel", "ccache": "ccache",
             "libpng": "libpng-devel", "libjpeg": "libjpeg-turbo-devel"},
     "pacman": {"compiler": "gcc", "cmake": "cmake", "ninja": "ninja", "gtest": "gtest", "benchmark": "benchmark",
-               "libpng": "libpng", "libjpeg": "libjpeg-turbo"},
+               "ccache": "ccache", "libpng": "libpng", "libjpeg": "libjpeg-turbo"},
     "zypper": {"compiler": "gcc-c++", "cmake": "cmake", "ninja": "ninja", "gtest": "gtest",
-               "benchmark": "benchmark-devel",
+               "benchmark": "benchmark-devel", "ccache": "ccache",
                "libpng": "libpng16-devel", "libjpeg": "libjpeg8-devel"},
 }
 _INSTALL = {"apt-get": "apt-get install -y", "brew": "brew install", "dnf": "dnf install -y", "pacman": "pacman -S",

@@ -53,6 +53,7 @@ struct Arena {
   std::size_t used = 0, total = 0;  // bytes of live allocations; the device's size
   std::size_t allocations = 0;      // so far
   std::map<char*, Entry> entries;   // by data address; freed ones stay until their pages are taken again
+  std::map<char*, Entry*> guarded;  // the live ones with canaries, which are looked at after each launch
   // Of closing and opening: what could be closed, what is, seconds that it may still take, and since when
   // the memory is open.
   std::set<Entry*> closable;
@@ -121,10 +122,19 @@ std::size_t front_canary(const char* data, const Entry& e) {
   return std::min<std::size_t>(kCanary, static_cast<std::size_t>(data - e.pages));
 }
 
+bool all_are(const char* data, std::size_t bytes, unsigned char value) {
+  return bytes == 0 ||
+         (static_cast<unsigned char>(*data) == value && std::memcmp(data, data + 1, bytes - 1) == 0);
+}
+
 // The distance past or before the data at which a canary has changed; 0: both are whole.
 std::ptrdiff_t broken_canary(const char* data, const Entry& e) {
   const char* end = data + e.bytes;
   const char* page_end = data + round_up(e.bytes, kAlignment);
+  const std::size_t front = front_canary(data, e);
+  if (all_are(end, static_cast<std::size_t>(page_end - end), e.canary) &&
+      all_are(data - front, front, e.canary))
+    return 0;
   for (const char* p = end; p < page_end; ++p)
     if (static_cast<unsigned char>(*p) != e.canary) return p - end + 1;
   for (const char* p = data - 1; p >= data - front_canary(data, e); --p)
@@ -173,6 +183,7 @@ bool make_live(Arena& a, char* data, Entry& e) {
   shadow_allocated(data, e.bytes, e.kind);
   a.used += e.bytes;
   e.live = true;
+  a.guarded[data] = &e;
   if (checked_build && e.kind == MemoryKind::device) a.closable.insert(&e);
   return true;
 }
@@ -345,6 +356,7 @@ bool release(void* pointer) {
   mmap(e.pages, e.page_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
   shadow_released(it->first, e.bytes);
   a.closable.erase(&e);
+  a.guarded.erase(it->first);
   if (e.closed) a.closed.erase(std::find(a.closed.begin(), a.closed.end(), &e));
   e.live = e.closed = false;
   a.used -= e.bytes;
@@ -411,8 +423,8 @@ void check_canaries(const char* kernel) {
   {
     Arena& a = arena();
     std::lock_guard<std::mutex> lock(a.mutex);
-    for (auto& [data, entry] : a.entries) {
-      if (!entry.live) continue;
+    for (const auto& [data, guarded] : a.guarded) {
+      const Entry& entry = *guarded;
       const std::ptrdiff_t distance = broken_canary(data, entry);
       if (!distance) continue;
       found.push_back({entry.bytes, distance});

@@ -73,6 +73,9 @@ struct Warp {
   std::uint32_t present;      // lanes that exist
   std::uint32_t returned;
   std::uint32_t waiting;  // at a collective
+  // Of those that wait, lanes that are known to agree with each other, and the last that joined them.
+  std::uint32_t agreed = 0;
+  int agreed_lane = 0;
   unsigned id;
   Thread* threads;  // of lane 0
   Lane lanes[32];

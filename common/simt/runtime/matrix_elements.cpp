@@ -31,24 +31,27 @@ double small_float(unsigned bits, int exponent_bits) {
 
 }  // namespace
 
-double float_element(MatrixType type, const void* fragment, int i) {
+void float_elements(MatrixType type, const void* fragment, int count, double* to) {
+  const auto each = [&](auto get) {
+    for (int i = 0; i < count; ++i) to[i] = get(i);
+  };
   switch (type) {
     case MatrixType::f16:
-      return HalfFormat::to_float(element<unsigned short>(fragment, i));
+      return each([&](int i) { return HalfFormat::to_float(element<unsigned short>(fragment, i)); });
     case MatrixType::bf16:
-      return Bfloat16Format::to_float(element<unsigned short>(fragment, i));
+      return each([&](int i) { return Bfloat16Format::to_float(element<unsigned short>(fragment, i)); });
     case MatrixType::tf32:  // the hardware looks at the upper 19 bits
-      return float_of_bits(element<std::uint32_t>(fragment, i) & ~0x1fffu);
+      return each([&](int i) { return float_of_bits(element<std::uint32_t>(fragment, i) & ~0x1fffu); });
     case MatrixType::f32:
-      return element<float>(fragment, i);
+      return each([&](int i) { return element<float>(fragment, i); });
     case MatrixType::f64:
-      return element<double>(fragment, i);
+      return each([&](int i) { return element<double>(fragment, i); });
     case MatrixType::e4m3:
-      return small_float(element<unsigned char>(fragment, i), 4);
+      return each([&](int i) { return small_float(element<unsigned char>(fragment, i), 4); });
     case MatrixType::e5m2:
-      return small_float(element<unsigned char>(fragment, i), 5);
+      return each([&](int i) { return small_float(element<unsigned char>(fragment, i), 5); });
     default:
-      return static_cast<double>(integer_element(type, fragment, i));
+      return each([&](int i) { return static_cast<double>(integer_element(type, fragment, i)); });
   }
 }
 

@@ -15,8 +15,8 @@ constexpr bool is_integer(MatrixType type) {
   return type >= MatrixType::s8;
 }
 
-// Element i of a fragment.
-double float_element(MatrixType type, const void* fragment, int i);
+// Elements of a fragment: the first `count` floats, the i-th integer.
+void float_elements(MatrixType type, const void* fragment, int count, double* to);
 long long integer_element(MatrixType type, const void* fragment, int i);
 void set_float_element(MatrixType type, void* fragment, int i, double value);
 

@@ -4,6 +4,8 @@
 // result.
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <vector>
 
 #include "async.h"
 #include "matrix_elements.h"
@@ -35,56 +37,102 @@ struct Operands {
   const void *a, *b, *c;
 };
 
-template <class Number, class Get>
-void gather(Number* to, int columns, int count, MatrixUse use, const Operands& operands, int bits,
-            const Lane* lanes, const void* Operands::*fragment, Get get) {
-  for (unsigned lane = 0; lane < 32; ++lane) {
-    const auto* from = static_cast<const Operands*>(lanes[lane].input);
-    for (int i = 0; i < count; ++i) {
-      const MatrixPlace at = operands.place(use, *operands.shape, bits, i, lane);
-      to[at.row * columns + at.column] = get(from->*fragment, i);
+bool same_shape(const MmaShape& x, const MmaShape& y) {
+  return x.m == y.m && x.n == y.n && x.k == y.k && x.a == y.a && x.b == y.b && x.c == y.c && x.d == y.d;
+}
+
+// Where in its matrix, row by row, each element of each lane's fragment lies.
+struct Layout {
+  MmaShape shape = {};
+  Place place = nullptr;
+  std::vector<int> a, b, c, d;
+
+  Layout(const MmaShape& s, Place of) : shape(s), place(of) {
+    list(a, MatrixUse::a, s.m * s.k / 32, bits_of(s.a), s.k);
+    list(b, MatrixUse::b, s.k * s.n / 32, bits_of(s.a), s.n);
+    list(c, MatrixUse::accumulator, s.m * s.n / 32, bits_of(s.c), s.n);
+    list(d, MatrixUse::accumulator, s.m * s.n / 32, bits_of(s.d), s.n);
+  }
+
+ private:
+  void list(std::vector<int>& to, MatrixUse use, int count, int bits, int columns) const {
+    for (unsigned lane = 0; lane < 32; ++lane) {
+      for (int i = 0; i < count; ++i) {
+        const MatrixPlace at = place(use, shape, bits, i, lane);
+        to.push_back(at.row * columns + at.column);
+      }
+    }
+  }
+};
+
+// Made once for all products of one shape that follow each other: it takes longer than the product.
+const Layout& layout_of(const Operands& o) {
+  thread_local std::optional<Layout> latest;
+  if (!latest || latest->place != o.place || !same_shape(latest->shape, *o.shape))
+    latest.emplace(*o.shape, o.place);
+  return *latest;
+}
+
+void gather_floats(double* to, const std::vector<int>& layout, MatrixType type, const Lane* lanes,
+                   const void* Operands::*fragment) {
+  const int count = static_cast<int>(layout.size()) / 32;
+  const int* at = layout.data();
+  double values[32];
+  for (int lane = 0; lane < 32; ++lane) {
+    float_elements(type, static_cast<const Operands*>(lanes[lane].input)->*fragment, count, values);
+    for (int i = 0; i < count; ++i) to[*at++] = values[i];
+  }
+}
+
+void gather_integers(std::int32_t* to, const std::vector<int>& layout, MatrixType type, const Lane* lanes,
+                     const void* Operands::*fragment) {
+  const int count = static_cast<int>(layout.size()) / 32;
+  const int* at = layout.data();
+  for (int lane = 0; lane < 32; ++lane) {
+    const void* from = static_cast<const Operands*>(lanes[lane].input)->*fragment;
+    for (int i = 0; i < count; ++i) to[*at++] = static_cast<std::int32_t>(integer_element(type, from, i));
+  }
+}
+
+// c += a * b, a row of b at a time. n is a multiple of 8 in all shapes, which lets the compiler vectorise.
+template <class Step>
+void multiply_add(const MmaShape& s, const double* a, const double* b, double* c, Step step) {
+  for (int i = 0; i < s.m; ++i) {
+    for (int j = 0; j < s.n; j += 8) {
+      double sum[8];
+      std::copy_n(c + i * s.n + j, 8, sum);
+      for (int k = 0; k < s.k; ++k) {
+        for (int l = 0; l < 8; ++l) sum[l] = step(a[i * s.k + k], b[k * s.n + j + l], sum[l]);
+      }
+      std::copy_n(sum, 8, c + i * s.n + j);
     }
   }
 }
 
 void multiply_floats(const Operands& o, Lane* lanes) {
   const MmaShape& s = *o.shape;
+  const Layout& layout = layout_of(o);
   double a[32 * 32], b[32 * 32], c[32 * 32];
-  const auto get = [](MatrixType type) {
-    return [type](const void* fragment, int i) { return float_element(type, fragment, i); };
-  };
-  const int bits_a = bits_of(s.a), bits_c = bits_of(s.c), bits_d = bits_of(s.d);
-  gather(a, s.k, s.m * s.k / 32, MatrixUse::a, o, bits_a, lanes, &Operands::a, get(s.a));
-  gather(b, s.n, s.k * s.n / 32, MatrixUse::b, o, bits_a, lanes, &Operands::b, get(s.b));
-  gather(c, s.n, s.m * s.n / 32, MatrixUse::accumulator, o, bits_c, lanes, &Operands::c, get(s.c));
-  for (int i = 0; i < s.m; ++i) {
-    for (int k = 0; k < s.k; ++k) {
-      const double factor = a[i * s.k + k];
-      if (s.a == MatrixType::f64) {
-        for (int j = 0; j < s.n; ++j) c[i * s.n + j] = std::fma(factor, b[k * s.n + j], c[i * s.n + j]);
-      } else {
-        for (int j = 0; j < s.n; ++j) c[i * s.n + j] += factor * b[k * s.n + j];
-      }
-    }
+  gather_floats(a, layout.a, s.a, lanes, &Operands::a);
+  gather_floats(b, layout.b, s.b, lanes, &Operands::b);
+  gather_floats(c, layout.c, s.c, lanes, &Operands::c);
+  if (s.a == MatrixType::f64) {
+    multiply_add(s, a, b, c, [](double x, double y, double sum) { return std::fma(x, y, sum); });
+  } else {
+    multiply_add(s, a, b, c, [](double x, double y, double sum) { return sum + x * y; });
   }
-  for (unsigned lane = 0; lane < 32; ++lane) {
-    for (int i = 0; i < s.m * s.n / 32; ++i) {
-      const MatrixPlace at = o.place(MatrixUse::accumulator, s, bits_d, i, lane);
-      set_float_element(s.d, lanes[lane].result, i, c[at.row * s.n + at.column]);
-    }
+  const int* at = layout.d.data();
+  for (int lane = 0; lane < 32; ++lane) {
+    for (int i = 0; i < s.m * s.n / 32; ++i) set_float_element(s.d, lanes[lane].result, i, c[*at++]);
   }
 }
 
 void multiply_integers(const Operands& o, Lane* lanes) {
   const MmaShape& s = *o.shape;
   std::vector<std::int32_t> a(static_cast<std::size_t>(s.m) * s.k), b(static_cast<std::size_t>(s.k) * s.n);
-  const auto get = [](MatrixType type) {
-    return [type](const void* fragment, int i) {
-      return static_cast<std::int32_t>(integer_element(type, fragment, i));
-    };
-  };
-  gather(a.data(), s.k, s.m * s.k / 32, MatrixUse::a, o, bits_of(s.a), lanes, &Operands::a, get(s.a));
-  gather(b.data(), s.n, s.k * s.n / 32, MatrixUse::b, o, bits_of(s.b), lanes, &Operands::b, get(s.b));
+  const Layout& layout = layout_of(o);
+  gather_integers(a.data(), layout.a, s.a, lanes, &Operands::a);
+  gather_integers(b.data(), layout.b, s.b, lanes, &Operands::b);
   for (unsigned lane = 0; lane < 32; ++lane) {
     const auto* from = static_cast<const Operands*>(lanes[lane].input);
     for (int i = 0; i < s.m * s.n / 32; ++i) {
@@ -103,10 +151,6 @@ void multiply_integers(const Operands& o, Lane* lanes) {
       std::memcpy(static_cast<char*>(lanes[lane].result) + i * 4, &low, sizeof low);
     }
   }
-}
-
-bool same_shape(const MmaShape& x, const MmaShape& y) {
-  return x.m == y.m && x.n == y.n && x.k == y.k && x.a == y.a && x.b == y.b && x.c == y.c && x.d == y.d;
 }
 
 void need_whole_warp(const Lane* lanes, std::uint32_t participants, const char* name) {

@@ -74,6 +74,7 @@ bool try_complete(Worker& w, Warp& warp, std::uint32_t mask) {
     if (warp.lanes[__builtin_ctz(rest)].mask != mask) return false;
   if (what->combine) what->combine(warp.lanes, group);
   warp.waiting &= ~group;
+  warp.agreed &= ~group;
   if (!what->combine) order_warp(warp);  // a shuffle orders no memory accesses
   ++w.progress;
   ++w.counts.warp_collectives;
@@ -88,9 +89,18 @@ bool try_complete(Worker& w, Warp& warp, std::uint32_t mask) {
   return true;
 }
 
-// Lanes that name each other but disagree can never meet: say so at once.
-void check_agreement(const Warp& warp, int me, const Lane& mine) {
-  for_each_lane(warp.waiting & mine.mask & ~(1u << me), [&](int i) {
+bool agree(const Lane& a, const Lane& b) {
+  return a.mask == b.mask && a.what == b.what && a.bytes == b.bytes;
+}
+
+// Lanes that name each other but disagree can never meet: say so at once. Mostly all of a warp's lanes come
+// one after the other and agree: then one comparison is enough.
+void check_agreement(Warp& warp, int me, const Lane& mine) {
+  const std::uint32_t like_me =
+      warp.agreed != 0 && agree(warp.lanes[warp.agreed_lane], mine) ? warp.agreed : 0;
+  warp.agreed = like_me | 1u << me;
+  warp.agreed_lane = me;
+  for_each_lane(warp.waiting & mine.mask & ~like_me & ~(1u << me), [&](int i) {
     const Lane& other = warp.lanes[i];
     if (!(other.mask >> me & 1)) return;
     if (other.mask != mine.mask) {
@@ -129,7 +139,7 @@ void rendezvous(std::uint32_t mask, const Collective& what, const void* input, v
   }
   Lane& lane = warp.lanes[me];
   lane = {mask, operand, input, result, bytes, &what, site};
-  if (warp.waiting & mask) check_agreement(warp, me, lane);
+  check_agreement(warp, me, lane);
   warp.waiting |= 1u << me;
   thread->state = State::warp;
   thread->site = site;

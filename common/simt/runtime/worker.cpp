@@ -237,7 +237,7 @@ void set_up_block(Worker& w, Block& block, std::uint64_t linear, uint3 index) {
       block.order[i] = &block.threads[order == Order::reversed ? size - 1 - i : i];
   }
   block.order_kind = order;
-  for (Warp& warp : block.warps) warp.returned = warp.waiting = warp.segment = 0;
+  for (Warp& warp : block.warps) warp.returned = warp.waiting = warp.agreed = warp.segment = 0;
   block.first_segment = block.ordered = w.next_segment;
   block.acquired = 0;
   block.looked = false;

@@ -66,7 +66,7 @@ def run(args):
         return 0
     day = catalog.resolve(given.words[0], "test") if given.words else None
     presets = _presets(given, day)
-    cmake_tools.ensure(["cmake", "ninja", "gtest", "benchmark"])
+    cmake_tools.ensure(["cmake", "ninja", "gtest", "benchmark", "ccache"])
     good = True
     for preset in presets:
         good = _test(preset, day) and good
