@@ -352,6 +352,29 @@ TEST_F(Streams, ManyHostThreads) {
   for (int t = 0; t < 4; ++t) EXPECT_EQ(x_[t], 100);
 }
 
+__global__ void spin(long long ticks) {
+  for (const long long start = clock64(); clock64() - start < ticks;) {
+  }
+}
+
+// The other thread always has a newer operation ready than the one that the host's call is about.
+TEST_F(Streams, SynchronisingEndsThoughAnotherThreadGoesOnLaunching) {
+  constexpr int kMost = 20000;
+  std::atomic<int> launched{0};
+  std::atomic<bool> stop{false};
+  add<<<1, kCount, 0, a_>>>(x_, 5);
+  std::thread other([&] {
+    for (; launched < kMost && !stop; ++launched) spin<<<1, 1, 0, b_>>>(20000);
+  });
+  while (launched < 500) std::this_thread::yield();
+  ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  const int until_then = launched;
+  stop = true;
+  other.join();
+  EXPECT_EQ(x_[0], 5);
+  EXPECT_LT(until_then, kMost);
+}
+
 // ---- other orders, and the end of the program ----
 
 __global__ void say(int what) {
