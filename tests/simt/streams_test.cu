@@ -17,6 +17,7 @@ namespace {
 class Streams : public testing::Test {
  protected:
   void SetUp() override {
+    simt::set_order(simt::Order::normal);  // whatever SIMT_ORDER says
     cudaGetLastError();
     for (cudaStream_t* s : {&a_, &b_})
       ASSERT_EQ(cudaStreamCreateWithFlags(s, cudaStreamNonBlocking), cudaSuccess);
@@ -34,6 +35,7 @@ class Streams : public testing::Test {
     EXPECT_EQ(cudaFreeHost(pinned_), cudaSuccess);
     EXPECT_EQ(cudaGetLastError(), cudaSuccess);
     EXPECT_EQ(simt::reports(), 0);
+    simt::reset_order();
   }
 
   static constexpr int kCount = 64;
