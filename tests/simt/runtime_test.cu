@@ -761,7 +761,7 @@ TEST(RuntimeApart, DISABLED_Loop) {
 
 __global__ void takes_its_time(int* done) {
   std::this_thread::sleep_for(std::chrono::milliseconds(250));
-  ++*done;
+  atomicAdd(done, 1);
 }
 
 TEST(RuntimeApart, DISABLED_Long) {
