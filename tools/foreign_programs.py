@@ -18,9 +18,9 @@ CUDA programs of {repositories} public repositories were compiled and run withou
 ({percent})**. Of the others {wrong} are wrong themselves (races, reads past an end, memory freed twice): of those that are
 right, {right} pass.
 
-*Passes* means: the program ends with exit code 0 in time (45 to {limit} seconds on {cores} busy cores) and its own check,
-where it has one, is content: a comparison with its CPU reference, or a test that it prints. Large sizes were reduced, by the
-program's arguments or in a copy of its source; the *Note* says where. Nothing else was changed. Left out are
+*Passes* means: the program ends with exit code 0 in time ({limit} seconds of processor time on {cores} cores) and its own
+check, where it has one, is content: a comparison with its CPU reference, or a test that it prints. Large sizes were reduced,
+by the program's arguments or in a copy of its source; the *Note* says where. Nothing else was changed. Left out are
 {left_out} programs that need a device library (cuBLAS, cuFFT, cuRAND, Thrust, CUB, NVRTC, ...), graphics, MPI or several
 GPUs, load GPU machine code while they run, or are wrong on purpose.
 
@@ -38,9 +38,9 @@ Measured on {date} with {compiler}, course at commits {commit}.
 
 ## What `--checked` finds in them
 
-{checked_programs} of the programs that pass were built with `./days cc --checked` and run again, up to {checked_limit} seconds each:
-{checked_ended} came to their end, the others ran out of time without a report. A report that is not the program's own mistake would be
-ours; {checked_false}. These are theirs:
+{checked_programs} of the programs that pass were built with `./days cc --checked` and run again, up to {checked_limit} seconds of
+processor time each: {checked_ended} came to their end, the others ran out of time without a report. A report that is not the
+program's own mistake would be ours; {checked_false}. These are theirs:
 
 | Repository | Program | Report | What it is |
 |---|---|---|---|

@@ -10,9 +10,11 @@
 
 #include "simt/runtime.h"
 
-// What one call reports: exactly one report, after which the device is as new.
+// What one call reports: exactly one report, after which the device is as new. In normal order, whatever
+// SIMT_ORDER says: which thread comes first to a mistake depends on it.
 template <class Call>
 std::string report_of(Call call) {
+  simt::set_order(simt::Order::normal);
   simt::forget_reports();
   testing::internal::CaptureStderr();
   call();
@@ -22,6 +24,7 @@ std::string report_of(Call call) {
   EXPECT_EQ(cudaDeviceReset(), cudaSuccess);
   cudaGetLastError();
   simt::forget_reports();
+  simt::reset_order();
   return text;
 }
 

@@ -6,9 +6,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <numeric>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "apart.h"
@@ -18,6 +20,7 @@ namespace {
 // Runs `call`, which must cause one report, gives its text, and clears what it left.
 template <class Call>
 std::string report_of(Call call, cudaError_t error) {
+  simt::set_order(simt::Order::normal);
   simt::forget_reports();
   testing::internal::CaptureStderr();
   call();
@@ -29,6 +32,7 @@ std::string report_of(Call call, cudaError_t error) {
   EXPECT_EQ(cudaDeviceReset(), cudaSuccess);
   EXPECT_EQ(cudaGetLastError(), cudaSuccess);
   simt::forget_reports();
+  simt::reset_order();
   return text;
 }
 
@@ -753,6 +757,25 @@ TEST(RuntimeApart, DISABLED_Spin) {
 TEST(RuntimeApart, DISABLED_Loop) {
   loop_for_ever<<<1, 32>>>(managed<int>(1));
   EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorLaunchTimeout);
+}
+
+__global__ void takes_its_time(int* done) {
+  std::this_thread::sleep_for(std::chrono::milliseconds(250));
+  atomicAdd(done, 1);
+}
+
+TEST(RuntimeApart, DISABLED_Long) {
+  int* done = managed<int>(1);
+  *done = 0;
+  takes_its_time<<<8, 1>>>(done);
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  EXPECT_EQ(*done, 8);
+}
+
+TEST(Runtime, ALongKernelThatGetsOnIsNoHang) {
+  int status;
+  const std::string text = run_apart("SIMT_TIMEOUT=1 SIMT_THREADS=1", "Long", &status);
+  EXPECT_EQ(status, 0) << text;
 }
 
 TEST(Runtime, HangsAreReported) {

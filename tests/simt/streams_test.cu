@@ -17,6 +17,7 @@ namespace {
 class Streams : public testing::Test {
  protected:
   void SetUp() override {
+    simt::set_order(simt::Order::normal);  // whatever SIMT_ORDER says
     cudaGetLastError();
     for (cudaStream_t* s : {&a_, &b_})
       ASSERT_EQ(cudaStreamCreateWithFlags(s, cudaStreamNonBlocking), cudaSuccess);
@@ -34,6 +35,7 @@ class Streams : public testing::Test {
     EXPECT_EQ(cudaFreeHost(pinned_), cudaSuccess);
     EXPECT_EQ(cudaGetLastError(), cudaSuccess);
     EXPECT_EQ(simt::reports(), 0);
+    simt::reset_order();
   }
 
   static constexpr int kCount = 64;
@@ -350,6 +352,29 @@ TEST_F(Streams, ManyHostThreads) {
   for (std::thread& thread : threads) thread.join();
   ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
   for (int t = 0; t < 4; ++t) EXPECT_EQ(x_[t], 100);
+}
+
+__global__ void spin(long long ticks) {
+  for (const long long start = clock64(); clock64() - start < ticks;) {
+  }
+}
+
+// The other thread always has a newer operation ready than the one that the host's call is about.
+TEST_F(Streams, SynchronisingEndsThoughAnotherThreadGoesOnLaunching) {
+  constexpr int kMost = 20000;
+  std::atomic<int> launched{0};
+  std::atomic<bool> stop{false};
+  add<<<1, kCount, 0, a_>>>(x_, 5);
+  std::thread other([&] {
+    for (; launched < kMost && !stop; ++launched) spin<<<1, 1, 0, b_>>>(20000);
+  });
+  while (launched < 500) std::this_thread::yield();
+  ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  const int until_then = launched;
+  stop = true;
+  other.join();
+  EXPECT_EQ(x_[0], 5);
+  EXPECT_LT(until_then, kMost);
 }
 
 // ---- other orders, and the end of the program ----

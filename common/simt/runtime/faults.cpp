@@ -161,23 +161,25 @@ Watch& watch() {
   return *watch;
 }
 
-// Kernels that reach a tick() after the limit stop there; the others are interrupted a moment later.
+// A launch that still hands out blocks gets on, however long it takes. Kernels that reach a tick() after the
+// limit stop there; the others are interrupted a moment later.
 void watch_launches() {
   using Clock = std::chrono::steady_clock;
   const auto limit = std::chrono::duration<double>(options().timeout_seconds);
-  std::uint64_t seen = 0;
+  LaunchProgress seen;
   Clock::time_point since = Clock::now();
   for (;;) {
     std::this_thread::sleep_for(
         std::min<std::chrono::duration<double>>(limit / 10, std::chrono::milliseconds(200)));
-    const std::uint64_t number = launch_number();
-    if (number != seen || number % 2 == 0) {
-      seen = number;
+    const LaunchProgress now = launch_progress();
+    if (now.number != seen.number || now.handed_out != seen.handed_out || now.number % 2 == 0) {
+      seen = now;
       since = Clock::now();
       continue;
     }
     if (Clock::now() - since < limit) continue;
-    if (!time_out_launch(number) || Clock::now() - since < limit + std::chrono::milliseconds(500)) continue;
+    if (!time_out_launch(now.number) || Clock::now() - since < limit + std::chrono::milliseconds(500))
+      continue;
     std::lock_guard<std::mutex> lock(watch().mutex);
     for (const pthread_t thread : watch().threads) pthread_kill(thread, kInterrupt);
   }

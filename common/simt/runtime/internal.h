@@ -308,7 +308,11 @@ bool host_may_use(const void* data, std::size_t bytes, std::uint64_t operation, 
                   void** place);
 
 // ---- launch.cpp ----
-std::uint64_t launch_number();               // odd while a launch runs
+struct LaunchProgress {
+  std::uint64_t number = 0;      // of the launch; odd while it runs
+  std::uint64_t handed_out = 0;  // of its blocks or clusters; those of cooperative launches start at once
+};
+LaunchProgress launch_progress();
 bool time_out_launch(std::uint64_t number);  // false: it is over
 void run_worker(Launch& launch, int number);
 

@@ -236,9 +236,9 @@ void run_worker(Launch& launch, int number) {
   add(launch.counts, w.counts);
 }
 
-std::uint64_t launch_number() {
+LaunchProgress launch_progress() {
   std::lock_guard<std::mutex> lock(running_mutex);
-  return launch_changes;
+  return {launch_changes, running ? running->next.load(std::memory_order_relaxed) : 0};
 }
 
 bool time_out_launch(std::uint64_t number) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <thread>
 #include <unordered_set>
 
@@ -70,9 +71,9 @@ void add_needed(Queues& q, const StreamOperation& operation, std::vector<StreamO
   if (free) ready.push_back(&head);
 }
 
-void add_all(Queues& q, std::vector<StreamOperation*>& ready) {
+void add_all(Queues& q, std::uint64_t last, std::vector<StreamOperation*>& ready) {
   for (const CUstream_st* stream : q.streams) {
-    if (stream->queue.empty()) continue;
+    if (stream->queue.empty() || stream->queue.front()->number > last) continue;
     StreamOperation& head = *stream->queue.front();
     const bool free = std::all_of(head.after.begin(), head.after.end(),
                                   [](const OperationPtr& before) { return before->done.load(); });
@@ -80,12 +81,13 @@ void add_all(Queues& q, std::vector<StreamOperation*>& ready) {
   }
 }
 
-// On the way to `target`; null: to the end of all queues. The orders differ in what they bring to light:
+// On the way to `target`; null: to the end of all that was issued up to number `last`. The orders differ in
+// what they bring to light:
 //   normal    only what the target needs runs, the operation issued last first: a host or a stream that did
 //             not wait for another stream is early
 //   reversed  everything else first, one stream as far as it goes: a stream that should have waited is early
 //   shuffle   any of those that can run
-StreamOperation* choose(Queues& q, const StreamOperation* target) {
+StreamOperation* choose(Queues& q, const StreamOperation* target, std::uint64_t last) {
   static std::vector<StreamOperation*> ready;
   ready.clear();
   ++q.visit;
@@ -93,7 +95,7 @@ StreamOperation* choose(Queues& q, const StreamOperation* target) {
   if (target && order == Order::normal) {
     add_needed(q, *target, ready);
   } else {
-    add_all(q, ready);
+    add_all(q, last, ready);
   }
   if (ready.size() <= 1) return ready.empty() ? nullptr : ready[0];
   if (order == Order::shuffle) {
@@ -167,12 +169,13 @@ void host_goes_on(Queues& q) {
 }
 
 // Runs one operation, or waits for the one that another thread runs. False: there is none.
-bool step(Queues& q, const StreamOperation* target, std::unique_lock<std::mutex>& lock) {
+bool step(Queues& q, const StreamOperation* target, std::unique_lock<std::mutex>& lock,
+          std::uint64_t last = std::numeric_limits<std::uint64_t>::max()) {
   if (q.executing) {
     q.changed.wait(lock);
     return true;
   }
-  StreamOperation* next = choose(q, target);
+  StreamOperation* next = choose(q, target, last);
   if (next) run(q, next, lock);
   return next != nullptr;
 }
@@ -193,8 +196,10 @@ bool any_up_to(const Queues& q, std::uint64_t number) {
   });
 }
 
+// What other threads issue meanwhile stays where it is: a thread that goes on launching would keep this one
+// here.
 void run_up_to(Queues& q, std::uint64_t number, std::unique_lock<std::mutex>& lock) {
-  while (any_up_to(q, number) && step(q, nullptr, lock)) {
+  while (any_up_to(q, number) && step(q, nullptr, lock, number)) {
   }
 }
 
