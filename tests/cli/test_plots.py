@@ -112,6 +112,23 @@ class Sweep(support.Case):
             self.assertEqual(len(places), 4)
         self.assertEqual(text, result_plots.sweep(result_file([]), sweep()[::-1]))  # whatever the order in the file
 
+    def test_sizes_beside_rounder_ones(self):
+        """Shown, but no line leaps from one to the other."""
+        plot = Plot(result_plots.sweep(result_file([]), sweep((255, 1000, 1024, 4096, 4099))))
+        self.assertEqual(plot.outside(), [])
+        self.assertIn("hollow: a size beside a rounder one", plot.words)
+        for line in plot.root.iter(_SVG + "polyline"):
+            self.assertEqual(len(line.get("points").split()), 3)
+        circles = list(plot.root.iter(_SVG + "circle"))
+        self.assertEqual((len(circles), sum(node.get("fill") == "#ffffff" for node in circles)), (15, 6))
+        self.assertNotIn("hollow: a size beside a rounder one", Plot(result_plots.sweep(result_file([]), sweep())).words)
+
+    def test_libraries_differ(self):
+        tables = [result_table([result_row("naive", 600), *(result_row(name, 700, kind="library") for name in "ABC")], n, True)
+                  for n in (64, 256)]
+        lines = list(Plot(result_plots.sweep(result_file([]), tables)).root.iter(_SVG + "polyline"))
+        self.assertEqual(len({(line.get("stroke"), line.get("stroke-dasharray")) for line in lines}), 4)
+
     def test_labels_do_not_overlap(self):
         tables = [result_table([result_row(f"rung{i}", 600 + i) for i in range(12)], n, True) for n in (64, 256, 16384)]
         plot = Plot(result_plots.sweep(result_file([]), tables))

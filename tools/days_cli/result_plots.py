@@ -14,6 +14,7 @@ WIDTH = 640  # units; text of 12 stays readable on a narrow page
 _INK, _SOFT, _FAINT, _RUNG, _BEST, _LIBRARY, _PEER, _LIMIT = (
     "#1f2430", "#57606a", "#eaeef2", "#8fb4dd", "#2f6fbb", "#b8a6d9", "#6f42c1", "#1f2430")
 _LINES = ("#2f6fbb", "#c2410c", "#1a7f37", "#65a30d", "#9a6700", "#cf222e", "#0e7490", "#57606a")
+_PEERS = (("#6f42c1", "5 4"), ("#bf3989", "2 3"), ("#57606a", "8 3 2 3"))  # colour and dashes of a sweep's libraries
 _FONT = "system-ui,Segoe UI,Helvetica,Arial,sans-serif"
 
 
@@ -139,6 +140,17 @@ def sweep_alt(tables):
     return f"{_sweep_title(tables)}: {', '.join(name for name, _ in curves(tables))}"
 
 
+def _joined(sizes):
+    """Of sizes within 3% of each other the roundest: a line through both would show a leap that is none of size."""
+    kept = []
+    for size in sorted(set(sizes)):
+        if kept and size < 1.03 * kept[-1]:
+            kept[-1] = max(kept[-1], size, key=lambda number: int(number) & -int(number))
+        else:
+            kept.append(size)
+    return kept
+
+
 def sweep(found, tables):
     """Speed over the bytes that the problem takes or over an extent, spaced by their logarithm."""
     tables = sorted(tables, key=_extent)
@@ -163,15 +175,24 @@ def sweep(found, tables):
                       _text(x_of(2**power), bottom + 18, mark(2**power), 11, _SOFT, "middle")]
     if ceiling:
         parts.append(_line(left, y_of(ceiling), right, y_of(ceiling), _LIMIT, 1.6))
-    ends, rungs = [], 0
+    ends, rungs, peers = [], 0, 0
+    joined = _joined(map(_extent, tables))
     for (name, kind), points in lines.items():
-        colour = _PEER if kind == "library" else _LINES[rungs]
-        rungs += kind != "library"
-        path = " ".join(f"{x_of(size):.1f},{y_of(rate):.1f}" for size, rate in points)
-        dash = ' stroke-dasharray="5 4"' if kind == "library" else ""
+        if kind == "library":
+            colour, dashes = _PEERS[peers % len(_PEERS)]
+            dash = f' stroke-dasharray="{dashes}"'
+            peers += 1
+        else:
+            colour, dash = _LINES[rungs], ""
+            rungs += 1
+        path = " ".join(f"{x_of(size):.1f},{y_of(rate):.1f}" for size, rate in points if size in joined)
         parts.append(f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="1.8"{dash}/>')
-        parts += [f'<circle cx="{x_of(size):.1f}" cy="{y_of(rate):.1f}" r="2.2" fill="{colour}"/>' for size, rate in points]
+        for size, rate in points:
+            inside = colour if size in joined else "#ffffff"
+            parts.append(f'<circle cx="{x_of(size):.1f}" cy="{y_of(rate):.1f}" r="2.2" fill="{inside}" stroke="{colour}"/>')
         ends.append((y_of(points[-1][1]), name, colour))
+    if len(joined) < len(set(map(_extent, tables))):
+        parts.append(_text(right, bottom + 32, "hollow: a size beside a rounder one", 11, _SOFT, "end"))
     for y, (own, name, colour) in zip(_apart([end[0] for end in sorted(ends)], 15, first, bottom), sorted(ends)):
         parts += [_line(right + 3, own, right + 13, y, colour, 0.8), _text(right + 16, y + 4, name, 12, colour)]
     if ceiling:  # over the lines that may cross it, with an edge of the card's white
