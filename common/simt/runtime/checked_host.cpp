@@ -111,9 +111,8 @@ void check_host_code(const char* p, std::size_t bytes, bool write, void* caller)
   Failure failure = failure_of_access(
       caller, "simt-host-access",
       format_text(
-          "host code touches device memory\nIt %s %zu bytes of a buffer of %zu bytes from cudaMalloc; "
-          "cudaMemcpy brings them to the host.",
-          write ? "writes" : "reads", bytes, found.bytes));
+          "host code touches device memory\nIt %s %zu bytes of a buffer of %zu bytes from cudaMalloc%s",
+          write ? "writes" : "reads", bytes, found.bytes, remedy(write)));
   end_with(failure);
 }
 
