@@ -17,8 +17,8 @@
 // besides. Traces must know where the user's code called.
 #ifdef SIMT_TRACED
 #define SIMT_NOT_TRACED __attribute__((always_inline))
-#elif defined(__clang__)
-#define SIMT_NOT_TRACED __attribute__((disable_sanitizer_instrumentation))
+#elif defined(__clang__)  // the first keeps them from being inlined into instrumented functions
+#define SIMT_NOT_TRACED __attribute__((no_sanitize("thread"), disable_sanitizer_instrumentation))
 #else
 #define SIMT_NOT_TRACED __attribute__((no_sanitize("thread")))
 #endif

@@ -32,6 +32,15 @@ bool may_be_flexible(const std::string& type) {
   return type.find("[1]") != std::string::npos || type.find("[0]") != std::string::npos;
 }
 
+// 'float [8]', as GCC spells it, of Clang's 'float[8]' or 'the translator's name' (aka 'float[8]').
+std::string spelt(std::string type) {
+  const std::size_t alias = type.find("(aka ");
+  if (alias != std::string::npos) type = type.substr(alias + 5, type.find(')', alias) - alias - 5);
+  const std::size_t bracket = type.find('[');
+  if (bracket != std::string::npos && bracket > 0 && type[bracket - 1] != ' ') type.insert(bracket, " ");
+  return type;
+}
+
 void out_of_bounds(const OutOfBounds& where, std::uintptr_t index) {
   if (!current || may_be_flexible(where.array->name)) return;
   const Site site = {where.file, static_cast<int>(where.line)};
@@ -39,7 +48,7 @@ void out_of_bounds(const OutOfBounds& where, std::uintptr_t index) {
   fail_at(site, shared ? "simt-oob-shared" : "simt-oob-local",
           "out of bounds on %s\nIndex %lld of an array of type %s.",
           shared ? "shared memory" : "a local array", static_cast<long long>(value_of(index, *where.index)),
-          where.array->name);
+          spelt(where.array->name).c_str());
 }
 
 }  // namespace

@@ -84,8 +84,13 @@ void check_host_memory(const char* p, std::size_t bytes, bool write, void* calle
   static thread_local auto* places =
       new std::set<void*>;  // whose accesses to host memory are simt's own business
   if (places->count(caller)) return;
+  static thread_local bool looking =
+      false;  // with the standard library's streams, which may call the checker
+  if (looking) return;
+  looking = true;
   std::string name;
   const Range mapping = find_mapping(p, &name);
+  looking = false;
   if (name != "[heap]" && name != "[stack]") {
     passes->push_back(mapping);
     return;

@@ -25,4 +25,13 @@ SIMT_REPLACES void* memset(void* to, int value, size_t bytes) noexcept {
   return __tsan_memset(to, value, bytes);
 }
 #undef SIMT_REPLACES
+
+#elif defined(__clang__) && __clang_major__ < 16 && defined(__ELF__)
+// Clang 16 and later call the checker's; the older ones call the C library's, under its name.
+#if __has_feature(thread_sanitizer)
+__asm__(
+    ".set memcpy, __tsan_memcpy\n"
+    ".set memmove, __tsan_memmove\n"
+    ".set memset, __tsan_memset\n");
+#endif
 #endif
