@@ -143,7 +143,7 @@ def sweep_alt(tables):
 def _joined(sizes):
     """Of sizes within 3% of each other the roundest: a line through both would show a leap that is none of size."""
     kept = []
-    for size in sorted(set(sizes)):
+    for size in sorted(sizes):
         if kept and size < 1.03 * kept[-1]:
             kept[-1] = max(kept[-1], size, key=lambda number: int(number) & -int(number))
         else:
@@ -176,7 +176,8 @@ def sweep(found, tables):
     if ceiling:
         parts.append(_line(left, y_of(ceiling), right, y_of(ceiling), _LIMIT, 1.6))
     ends, rungs, peers = [], 0, 0
-    joined = _joined(map(_extent, tables))
+    sizes = {_extent(table) for table in tables}
+    joined = _joined(sizes)
     for (name, kind), points in lines.items():
         if kind == "library":
             colour, dashes = _PEERS[peers % len(_PEERS)]
@@ -191,7 +192,7 @@ def sweep(found, tables):
             inside = colour if size in joined else "#ffffff"
             parts.append(f'<circle cx="{x_of(size):.1f}" cy="{y_of(rate):.1f}" r="2.2" fill="{inside}" stroke="{colour}"/>')
         ends.append((y_of(points[-1][1]), name, colour))
-    if len(joined) < len(set(map(_extent, tables))):
+    if len(joined) < len(sizes):
         parts.append(_text(right, bottom + 32, "hollow: a size beside a rounder one", 11, _SOFT, "end"))
     for y, (own, name, colour) in zip(_apart([end[0] for end in sorted(ends)], 15, first, bottom), sorted(ends)):
         parts += [_line(right + 3, own, right + 13, y, colour, 0.8), _text(right + 16, y + 4, name, 12, colour)]

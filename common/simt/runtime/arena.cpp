@@ -137,7 +137,7 @@ std::ptrdiff_t broken_canary(const char* data, const Entry& e) {
     return 0;
   for (const char* p = end; p < page_end; ++p)
     if (static_cast<unsigned char>(*p) != e.canary) return p - end + 1;
-  for (const char* p = data - 1; p >= data - front_canary(data, e); --p)
+  for (const char* p = data - 1; p >= data - front; --p)
     if (static_cast<unsigned char>(*p) != e.canary) return p - data;
   return 0;
 }

@@ -135,10 +135,9 @@ std::string translated_path(const Command& command) {
 int compile(const Command& command, bool checked, simtcc::Options options) {
   const char* include = std::getenv("SIMT_INCLUDE");
   Arguments front = simtcc::preprocess_command(command, include ? include : SIMT_INCLUDE_DIR);
-  // The vector types ask the preprocessor whether their accesses are traced.
-  if (checked) front.push_back("-fsanitize=thread");
-  // Ubuntu's compilers fortify by themselves: memcpy and its kind are then others than the checker replaces.
-  if (checked) front.push_back("-U_FORTIFY_SOURCE");
+  // The vector types ask the preprocessor whether their accesses are watched. And Ubuntu's compilers fortify
+  // by themselves: memcpy and its kind would be others than the checker replaces.
+  if (checked) front.insert(front.end(), {"-fsanitize=thread", "-U_FORTIFY_SOURCE"});
   if (options.traced) front.push_back("-DSIMT_TRACED=1");
   if (command.only_preprocesses()) execute(front);
   std::string text;
