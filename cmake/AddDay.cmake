@@ -32,8 +32,13 @@ function(days_executable target)
   target_link_libraries(${target} PRIVATE Threads::Threads)
 endfunction()
 
-# The harness's own kernels, compiled once for all days.
+# The harness, compiled once for all days. For nvcc its host code is part of harness.cu.
 file(GLOB harness CONFIGURE_DEPENDS "${DAYS_ROOT}/common/*.cu" "${DAYS_ROOT}/common/*.cpp")
+if(DAYS_BACKEND STREQUAL "simt")
+  days_setting(harness_host simt harness)
+  days_globs(harness_host ${harness_host})
+  list(APPEND harness ${harness_host})
+endif()
 add_library(days_harness OBJECT)
 days_sources(days_harness ${harness})
 

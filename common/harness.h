@@ -19,4 +19,8 @@ template <class T>
 void fill_on_device(T* data, size_t n, Distribution distribution, uint64_t seed, double a, double b,
                     cudaStream_t stream);
 
+// A sum over hashes of (place, value) of all bytes, for a buffer that is aligned to 8 bytes: any single
+// changed word changes it. Waits for the device.
+uint64_t fingerprint(const void* data, size_t bytes);
+
 }  // namespace days

@@ -173,7 +173,7 @@ struct ElementType {
   double (*square_sum)(const void*, size_t, size_t& finite);
 };
 
-// Defined in harness.cu for every type of types.h, which spares each day's compiler the work.
+// Defined in harness/inputs.h for every type of types.h, which spares each day's compiler the work.
 template <class T>
 const ElementType& element_type();
 

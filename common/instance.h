@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// One problem of a ladder with its buffers: what run, tests and benchmarks do with it. Defined in harness.cu.
+// One problem of a ladder with its buffers: what run, tests and benchmarks do with it. Defined in
+// harness/instance.cpp.
 #pragma once
 
 #include <cuda_runtime.h>

@@ -213,8 +213,8 @@ struct Typed {
 
 // A ladder with its types erased: all that run, tests and benchmarks see.
 struct LadderInfo {
-  // In harness.cu: a ladder is copied some twenty times while it is written, and each copy inlined costs
-  // compile time.
+  // In harness/inputs.h: a ladder is copied some twenty times while it is written, and each copy inlined
+  // costs compile time.
   LadderInfo();
   LadderInfo(const LadderInfo&);
   LadderInfo& operator=(const LadderInfo&);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Part of harness.cu: one variant on every test shape and every kind of inputs, each case told as a line of
+// Part of run_day.cpp: one variant on every test shape and every kind of inputs, each case told as a line of
 // JSON.
 // ./days check reads them. A case is written as soon as it is known, so that a crash loses only its own.
 //

@@ -37,7 +37,7 @@ __global__ void fill_kernel(T* data, size_t n, Distribution distribution, uint64
   }
 }
 
-// Adds up a hash of (place, value) over all bytes, eight at a time: any single changed word changes the sum.
+// Adds up a hash of (place, value) over all bytes, eight at a time.
 __global__ void fingerprint_kernel(const unsigned char* data, size_t bytes, unsigned long long* sum) {
   const size_t words = bytes / 8, stride = size_t{gridDim.x} * blockDim.x;
   const size_t first = size_t{blockIdx.x} * blockDim.x + threadIdx.x;
@@ -49,16 +49,15 @@ __global__ void fingerprint_kernel(const unsigned char* data, size_t bytes, unsi
   atomicAdd(sum, static_cast<unsigned long long>(mine));
 }
 
-// Of a buffer that is aligned to 8 bytes. Waits for the device.
-inline uint64_t fingerprint(const void* data, size_t bytes) {
+}  // namespace detail
+
+uint64_t fingerprint(const void* data, size_t bytes) {
   DeviceBuffer<uint64_t> sum(std::vector<uint64_t>{0});
-  fingerprint_kernel<<<harness_blocks(bytes / 8), kHarnessThreads>>>(
+  detail::fingerprint_kernel<<<detail::harness_blocks(bytes / 8), detail::kHarnessThreads>>>(
       static_cast<const unsigned char*>(data), bytes, reinterpret_cast<unsigned long long*>(sum.data()));
   CUDA_CHECK_LAUNCH();
   return sum.download()[0];
 }
-
-}  // namespace detail
 
 int compiled_architecture() {
   cudaFuncAttributes attributes;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Part of harness.cu: inputs.h's and ladder.h's definitions that no day has to compile again.
+// Part of instance.cpp: inputs.h's and ladder.h's definitions that no day has to compile again.
 #pragma once
 
 #include <cmath>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Part of harness.cu: the flags of a day's executable.
+// Part of run_day.cpp: the flags of a day's executable.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Part of harness.cu: parallel.h's definition.
+// Part of instance.cpp: parallel.h's definition.
 #pragma once
 
 #include <algorithm>

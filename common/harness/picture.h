@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Part of harness.cu: --image and --out, for ladders that have a .picture.
+// Part of run_day.cpp: --image and --out, for ladders that have a .picture.
 #pragma once
 
 #include <sys/stat.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Part of harness.cu: results as JSON.
+// Part of instance.cpp: results as JSON.
 #pragma once
 
 #include <cstdio>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Part of harness.cu: numbers as people read them, lines of at most 80 columns, colours where a terminal
+// Part of run_day.cpp: numbers as people read them, lines of at most 80 columns, colours where a terminal
 // wants them.
 #pragma once
 

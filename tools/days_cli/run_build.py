@@ -105,7 +105,8 @@ class Simt:
 
     def program(self, name, sources, pictures=None):
         parts, link = _picture_parts(self, pictures)
-        objects = [self.object(source) for source in sources] + parts + self._runtime()
+        harness = settings.expand(self._data["simt"]["harness"])  # for nvcc it is part of harness.cu
+        objects = [self.object(source) for source in [*sources, *harness]] + parts + self._runtime()
         return Step(self.folder / name,
                     [self._cxx, *(["-shared"] if self._shared else []), *(str(step.output) for step in objects), *link,
                      *self.libraries(), *(_own_symbols() + _own_start() if self._shared else []), "-o", OUT], [], name,

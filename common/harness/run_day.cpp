@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Part of harness.cu: a day's executable. Flags first, then one table a ladder and type, then JSON.
-#pragma once
+// A day's executable. Flags first, then one table a ladder and type, then JSON.
 
 #include <unistd.h>
 
@@ -33,6 +32,10 @@
 
 #ifdef __SIMT__
 #include "simt/runtime.h"
+namespace {
+// A day's kernels come to their barriers with the whole block, as all that is taught of them says.
+[[maybe_unused]] const bool whole_barriers = (simt::require_whole_barriers(), true);
+}  // namespace
 #endif
 
 namespace days {

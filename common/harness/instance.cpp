@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Part of harness.cu: one problem of a ladder, run and checked.
-#pragma once
+// The harness's host code, but for a day's executable: inputs, problems that are run and checked, results.
 
 #include <cmath>
 #include <cstring>
@@ -11,7 +10,10 @@
 #include <utility>
 #include <vector>
 
-#include "common/harness/fill.cuh"
+#include "common/harness.h"
+#include "common/harness/inputs.h"
+#include "common/harness/parallel.h"
+#include "common/harness/results.h"
 #include "common/instance.h"
 #include "common/timing.h"
 
@@ -49,7 +51,7 @@ Instance::Instance(const LadderInfo& ladder, size_t type, const Shape& shape, si
   CUDA_CHECK(cudaDeviceSynchronize());
   for (const Inputs::Buffer& buffer : device_.buffers()) {
     const bool large = !buffer.written() && buffer.bytes() >= detail::kFingerprintFrom;
-    fingerprints_.push_back(large ? detail::fingerprint(buffer.device.data(), buffer.bytes()) : 0);
+    fingerprints_.push_back(large ? fingerprint(buffer.device.data(), buffer.bytes()) : 0);
   }
 }
 
@@ -177,7 +179,7 @@ Report Instance::inspect(bool expect_poison) {
     const bool checked = expect_poison || !buffer.written();
     if (!checked || buffer.bytes() == 0) continue;
     if (fingerprints_[i] != 0) {
-      if (detail::fingerprint(buffer.device.data(), buffer.bytes()) != fingerprints_[i]) {
+      if (fingerprint(buffer.device.data(), buffer.bytes()) != fingerprints_[i]) {
         report.notes.push_back(detail::buffer_name(buffer, i) + ": was changed");
       }
       continue;
