@@ -39,6 +39,7 @@ class Simt:
         self.folder = paths.RUN_BUILD / f"simt-{kind}" if kind else self._plain_folder
         self._data = settings.load()
         self._mode = self._data["simt"][kind] if kind else []
+        self._kind_flags = self._data["simt"].get(f"{kind}_flags", [])
         # Flags that win over the others where speed and symbols are not needed; cmake/Simt.cmake reads the same.
         self._lighter = {source: group["flags"] for group in self._data["simt"]["lighter"]
                          for source in settings.expand(group["sources"])} if not shared else {}
@@ -73,7 +74,7 @@ class Simt:
         # templates would say it once for each type.
         quiet = ["-Wno-sign-compare"] if source.startswith("my/") else []
         command = [str(self.translator.output), *self._mode, self._cxx, self._standard, *self._flags,
-                   *self._lighter.get(source, []), *self._warnings, *quiet, "-I."]
+                   *self._kind_flags, *self._lighter.get(source, []), *self._warnings, *quiet, "-I."]
         return self._object(source, command, [self.translator])
 
     def stand_alone(self, name, path, flags):
