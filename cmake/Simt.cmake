@@ -46,6 +46,8 @@ days_lighter(${runtime_sources})
 target_link_libraries(simt PUBLIC days_settings)
 target_compile_definitions(simt PUBLIC ${simt_defines})
 target_include_directories(simt SYSTEM PUBLIC "${simt_include}")
+days_setting(runtime_flags simt runtime_flags)   # the same objects serve a day's shared library
+target_compile_options(simt PRIVATE ${runtime_flags})
 days_setting(runtime_include simt runtime_include)
 target_include_directories(simt PRIVATE "${DAYS_ROOT}/${runtime_include}")
 target_link_libraries(simt PUBLIC ${CMAKE_DL_LIBS})

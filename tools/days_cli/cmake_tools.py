@@ -5,6 +5,7 @@ Found, else installed with apt (as root) or Homebrew; CMake and Ninja else with 
 """
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
 import os
@@ -39,6 +40,8 @@ def environment():
     result["PATH"] = os.pathsep.join([*places, result.get("PATH", "")])
     if places[-1:] and places[-1] in _CCACHE:
         result.setdefault("CCACHE_NOHASHDIR", "1")  # or the build folder's name would keep the two apart
+        with contextlib.suppress(DaysError):  # and g++ is not c++ to it: CMake takes the compiler that ./days takes
+            result.setdefault("CXX", Path(toolchain.host_compiler().path).name)
     return result
 
 

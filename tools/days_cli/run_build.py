@@ -10,7 +10,7 @@ from days_cli import gpu as gpus
 from days_cli import paths, settings, toolchain
 from days_cli.builder import DEPS, OUT, TARGET, Build, Step, lock
 
-_DEPS = ["-MD", "-MF", DEPS, "-MT", TARGET]
+_DEPS = ["-MD", "-MT", TARGET, "-MF", DEPS]
 
 
 def _warnings(warnings, host, prefix=""):
@@ -29,7 +29,7 @@ class Simt:
 
     def __init__(self, checked=False, traced=False, shared=False):
         # Only .cu files are compiled another way for checked and traced builds; all else is shared. A shared library's code
-        # can be anywhere in memory, so nothing of it is shared either; it is for checks alone, and built to be ready soon.
+        # can be anywhere in memory: it shares the runtime alone, and as it is for checks, the rest is built to be ready soon.
         self._flags = settings.load()["cxx"]["flags"]
         if shared:
             self._flags = [*(flag for flag in self._flags if flag[:2] not in ("-O", "-g")), "-O0", "-fPIC"]
@@ -47,29 +47,33 @@ class Simt:
         self._cxx = self._compiler.path
         self._warnings = _warnings(self._data["cxx"]["warnings"], self._compiler)
         self._standard = "-std=" + self._data["cxx"]["standard"]
-        self.translator = self._translator()
+        other = Simt() if shared else None
+        self.translator = other.translator if other else self._translator()
+        self._runtime = other._runtime if other else self._make_runtime()
 
-    def _object(self, source, command, after=(), folder=None):
+    def _object(self, source, command, after=(), folder=None, root=Path()):
         output = _object_path(folder or self.folder, source)
-        return Step(output, [*command, *_DEPS, "-c", source, "-o", OUT], [Path(source)], source, list(after), source)
+        return Step(output, [*command, *_DEPS, "-c", str(root / source), "-o", OUT], [Path(source)], source, list(after),
+                    source)
 
     def _translator(self):
         include = paths.ROOT / self._data["simt"]["include"]
-        command = [self._cxx, self._standard, *self._data["simt"]["translator_flags"],
+        command = [self._cxx, self._standard, *self._data["simt"]["translator_flags"], *self._warnings,
                    f'-DSIMT_INCLUDE_DIR="{include}"']
-        objects = [self._object(source, command, folder=self._plain_folder)
+        objects = [self._object(source, command, folder=self._plain_folder, root=paths.ROOT)
                    for source in settings.expand(self._data["simt"]["translator"])]
         return Step(self._plain_folder / "simtcc", [self._cxx, *(str(step.output) for step in objects), "-o", OUT], [],
                     "simtcc", objects)
 
-    def _plain(self, source):
+    def _plain(self, source, includes=(), root=Path(), flags=()):
         simt = self._data["simt"]
-        return [self._cxx, self._standard, *self._flags, *self._lighter.get(source, []), *self._warnings,
-                *("-D" + define for define in simt["defines"]), "-isystem", simt["include"], "-I."]
+        return [self._cxx, *("-D" + define for define in simt["defines"]), *includes, f"-I{root}", "-isystem",
+                str(root / simt["include"]), *flags, self._standard, *self._flags, *self._warnings,
+                *self._lighter.get(source, [])]
 
     def object(self, source, includes=()):
         if not source.endswith(".cu"):
-            return self._object(source, [*self._plain(source), *includes], folder=self._plain_folder)
+            return self._object(source, self._plain(source, includes), folder=self._plain_folder)
         # In a learner's file blockIdx.x * 32 + threadIdx.x < n may compare unsigned with int: nvcc says nothing of it, and
         # templates would say it once for each type.
         quiet = ["-Wno-sign-compare"] if source.startswith("my/") else []
@@ -83,18 +87,19 @@ class Simt:
         output = self.folder / "programs" / (name + ".o")
         object_ = Step(output, [*command, *_DEPS, "-c", str(path), "-o", OUT], [path], path.name, [self.translator],
                        os.path.relpath(path))
-        objects = [object_, *self._runtime()]
+        objects = [object_, *self._runtime]
         return Step(self.folder / "programs" / name,
                     [self._cxx, *(str(step.output) for step in objects), *self.libraries(), "-o", OUT], [], name, objects)
 
-    def _runtime(self):
-        simt = self._data["simt"]
-        return [self._object(source, [*self._plain(source), "-I" + simt["runtime_include"]], folder=self._plain_folder)
-                for source in settings.expand(simt["runtime"])]
+    def _make_runtime(self):
+        # Word for word as CMake compiles it, whole paths among them: ccache then has what `./days test` built.
+        simt, root = self._data["simt"], paths.ROOT
+        return [self._object(source, self._plain(source, [f"-I{root / simt['runtime_include']}"], root, simt["runtime_flags"]),
+                             folder=self._plain_folder, root=root) for source in settings.expand(simt["runtime"])]
 
     def static_library(self):
         """The runtime as libsimt.a, for programs that are linked elsewhere (with libraries())."""
-        objects = self._runtime()
+        objects = self._runtime
         return Step(self._plain_folder / "libsimt.a", ["ar", "rcs", OUT, *(str(step.output) for step in objects)], [],
                     "libsimt.a", objects)
 
@@ -107,7 +112,7 @@ class Simt:
     def program(self, name, sources, pictures=None):
         parts, link = _picture_parts(self, pictures)
         harness = settings.expand(self._data["simt"]["harness"])  # for nvcc it is part of harness.cu
-        objects = [self.object(source) for source in [*sources, *harness]] + parts + self._runtime()
+        objects = [self.object(source) for source in [*sources, *harness]] + parts + self._runtime
         return Step(self.folder / name,
                     [self._cxx, *(["-shared"] if self._shared else []), *(str(step.output) for step in objects), *link,
                      *self.libraries(), *(_own_symbols() + _own_start() if self._shared else []), "-o", OUT], [], name,
