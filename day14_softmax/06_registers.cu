@@ -2,7 +2,8 @@
 //
 // The row is read once and stays in the registers of its threads, two vectors each, all loads under way at
 // once. Changed since vectors: one read, one write, nothing else; and as many threads a row as it has work
-// for, from half a warp to 512, which take up to eight vectors. Takes cols <= 16384. Bound by: the memory.
+// for, from two to 512, which take up to eight vectors; where rows have an edge, at least sixteen. Takes
+// cols <= 16384. Bound by: the memory.
 
 #include "common/check.h"
 #include "common/util.h"
@@ -12,9 +13,9 @@
 namespace day14 {
 namespace {
 
-// kThreads threads a row, each with kVectors vectors of it. A block has one row, or 128 threads' worth of
-// short ones.
-template <class T, int kThreads, int kVectors, int kBlock>
+// kThreads threads a row, each with kVectors vectors of it and, with kEdge, an element of the edge. A block
+// has one row, or 128 threads' worth of short ones.
+template <class T, int kThreads, int kVectors, bool kEdge, int kBlock>
 __global__ void __launch_bounds__(kBlock) registers_kernel(const T* x,  // (rows, cols)
                                                            T* y,        // (rows, cols)
                                                            int rows, int cols) {
@@ -24,9 +25,9 @@ __global__ void __launch_bounds__(kBlock) registers_kernel(const T* x,  // (rows
   x += row * cols;
   y += row * cols;
   // Threads past the last row have an empty one: they take part in their warp's exchanges.
-  const RowParts<T> parts(x, row < rows ? cols : 0);
+  const RowParts<T, kEdge> parts(x, row < rows ? cols : 0);
 
-  RowShare<T, kVectors> share;
+  RowShare<T, kVectors, kEdge> share;
   share.load(x, parts, true, thread, kThreads, days::from_float<T>(-INFINITY));
   const Partial of_group = exponentials<kLanes>(share);
   Partial of_row = of_group;
@@ -38,16 +39,17 @@ __global__ void __launch_bounds__(kBlock) registers_kernel(const T* x,  // (rows
   share.store(y, parts, parts.fit(y), thread, kThreads);
 }
 
-// Launches where kThreads threads with kVectors vectors hold a row; else false.
-template <int kThreads, int kVectors, class T>
+// Launches where kThreads threads with kVectors vectors hold a row; else false. Without kEdge only where no
+// row has an edge.
+template <int kThreads, int kVectors, bool kEdge = true, class T>
 bool launch(const Softmax<T>& p, cudaStream_t stream) {
   constexpr int kCols = kThreads * kVectors * kVector<T>;
   constexpr int kBlock = kThreads < 128 ? 128 : kThreads;
-  static_assert(kThreads >= 16, "an element of the edge each");
+  static_assert(!kEdge || kThreads >= 16, "an element of the edge each");
   static_assert(kThreads <= days::kWarpSize || kThreads == kBlock, "a row is a warp's at most, or a block's");
   if constexpr (kCols <= kMaxColsRegisters) {
     if (p.cols > kCols) return false;
-    registers_kernel<T, kThreads, kVectors, kBlock>
+    registers_kernel<T, kThreads, kVectors, kEdge, kBlock>
         <<<days::ceil_div(p.rows, kBlock / kThreads), kBlock, 0, stream>>>(p.x, p.y, p.rows, p.cols);
     CUDA_CHECK_LAUNCH();
     return true;
@@ -60,7 +62,10 @@ bool launch(const Softmax<T>& p, cudaStream_t stream) {
 template <class T>
 void softmax_registers(const Softmax<T>& p, cudaStream_t stream) {
   require_problem(p, "registers");
-  const bool launched = launch<16, 1>(p, stream) || launch<16, 2>(p, stream) || launch<32, 2>(p, stream) ||
+  const bool edges = p.cols % kVector<T> != 0 || !days::aligned16(p.x, p.y);  // some row has one
+  const bool launched = (!edges && (launch<2, 2, false>(p, stream) || launch<4, 2, false>(p, stream) ||
+                                    launch<8, 2, false>(p, stream) || launch<16, 2, false>(p, stream))) ||
+                        launch<16, 1>(p, stream) || launch<16, 2>(p, stream) || launch<32, 2>(p, stream) ||
                         launch<32, 4>(p, stream) || launch<128, 2>(p, stream) || launch<256, 2>(p, stream) ||
                         launch<512, 2>(p, stream) || launch<512, 4>(p, stream) || launch<512, 8>(p, stream);
   days::require(launched, "registers: a block holds rows of 16384 elements; cols is", p.cols);

@@ -12,7 +12,7 @@
 namespace day14 {
 namespace {
 
-template <class T, int kThreads, int kElements, int kBlock>
+template <class T, int kThreads, int kElements, bool kEdge, int kBlock>
 __global__ void __launch_bounds__(kBlock) grad_registers_kernel(const T* y,   // (rows, cols)
                                                                 const T* dy,  // (rows, cols)
                                                                 T* dx,        // (rows, cols)
@@ -23,13 +23,13 @@ __global__ void __launch_bounds__(kBlock) grad_registers_kernel(const T* y,   //
   y += row * cols;
   dy += row * cols;
   dx += row * cols;
-  const RowParts<T> parts(y, row < rows ? cols : 0);  // past the last row: an empty one
+  const RowParts<T, kEdge> parts(y, row < rows ? cols : 0);  // past the last row: an empty one
 
   constexpr int kVectors = kElements / kVector<T>;
   const T zero = days::from_float<T>(0.0f);
   const RowBits<T, kVectors> y_bits(y, parts, true, thread, kThreads, zero);
   const RowBits<T, kVectors> dy_bits(dy, parts, parts.fit(dy), thread, kThreads, zero);
-  RowShare<T, kVectors> of_y, of_dy;
+  RowShare<T, kVectors, kEdge> of_y, of_dy;
   of_y.convert(y_bits);
   of_dy.convert(dy_bits);
   float sum = 0;
@@ -45,12 +45,12 @@ __global__ void __launch_bounds__(kBlock) grad_registers_kernel(const T* y,   //
   of_y.store(dx, parts, parts.fit(dx), thread, kThreads);
 }
 
-// kThreads threads a row, each with kElements of it.
-template <int kThreads, int kElements, class T>
+// kThreads threads a row, each with kElements of it. Without kEdge only where no row has an edge.
+template <int kThreads, int kElements, bool kEdge = true, class T>
 void launch(const SoftmaxBackward<T>& p, cudaStream_t stream) {
-  static_assert(kThreads >= 16, "an element of the edge each");
+  static_assert(!kEdge || kThreads >= 16, "an element of the edge each");
   constexpr int kBlock = kThreads < 128 ? 128 : kThreads;
-  grad_registers_kernel<T, kThreads, kElements, kBlock>
+  grad_registers_kernel<T, kThreads, kElements, kEdge, kBlock>
       <<<days::ceil_div(p.rows, kBlock / kThreads), kBlock, 0, stream>>>(p.y, p.dy, p.dx, p.rows, p.cols);
   CUDA_CHECK_LAUNCH();
 }
@@ -62,6 +62,10 @@ void softmax_grad_registers(const SoftmaxBackward<T>& p, cudaStream_t stream) {
   require_problem(p, "grad_registers");
   days::require(p.cols <= kMaxColsBackward, "grad_registers: a block holds rows of 8192 elements; cols is",
                 p.cols);
+  const bool edges = p.cols % kVector<T> != 0 || !days::aligned16(p.y, p.dy, p.dx);  // some row has one
+  if (!edges && p.cols <= 4 * 8) return launch<4, 8, false>(p, stream);
+  if (!edges && p.cols <= 8 * 8) return launch<8, 8, false>(p, stream);
+  if (!edges && p.cols <= 16 * 8) return launch<16, 8, false>(p, stream);
   if (p.cols <= 16 * 8) return launch<16, 8>(p, stream);
   if (p.cols <= 32 * 8) return launch<32, 8>(p, stream);
   if (p.cols <= 32 * 16) return launch<32, 16>(p, stream);

@@ -100,11 +100,14 @@ inline const auto softmax =
         .parallel(LAUNCHER(softmax_parallel))
         // One; a column, a row; around a warp, a block and the 16-byte vectors of both widths; either side of
         // each tier of registers (64, 128, 256, ... 16384) and of cluster (32768, 65536); rows that fill no
-        // block of several; nine for the nine special ones.
-        .shapes({{1, 1},    {9, 1},     {17, 3},    {1, 31},    {9, 32},   {10, 33},  {9, 64},   {5, 65},
-                 {9, 127},  {11, 128},  {9, 129},   {5, 256},   {4, 257},  {3, 512},  {2, 513},  {9, 1000},
-                 {3, 1023}, {2, 1024},  {9, 1025},  {2, 2048},  {1, 2049}, {2, 4096}, {9, 4097}, {1, 8192},
-                 {2, 8193}, {2, 16383}, {1, 16391}, {1, 32769}, {1, 65543}})
+        // block of several; nine for the nine special ones. Then rows of whole vectors, which registers gives
+        // fewer threads: a vector or two, to either side of 4, 8, 16 and 32 of them, and 60, which is whole
+        // vectors in fp32 alone; one row more than blocks hold.
+        .shapes({{1, 1},    {9, 1},     {17, 3},    {1, 31},    {9, 32},    {10, 33},  {9, 64},   {5, 65},
+                 {9, 127},  {11, 128},  {9, 129},   {5, 256},   {4, 257},   {3, 512},  {2, 513},  {9, 1000},
+                 {3, 1023}, {2, 1024},  {9, 1025},  {2, 2048},  {1, 2049},  {2, 4096}, {9, 4097}, {1, 8192},
+                 {2, 8193}, {2, 16383}, {1, 16391}, {1, 32769}, {1, 65543}, {65, 8},   {65, 16},  {33, 40},
+                 {9, 60},   {17, 72},   {9, 136},   {9, 264}})
         .gpu_shapes({{65537, 129}, {4099, 1025}, {67, 131072}, {17, 131073}, {3, 1000003}})
         .bench({{65536, 4096}, {4096, 65536}})
         // Rows from short to long, odd ones among them, always of 256 MiB in fp32.
@@ -183,25 +186,10 @@ inline const auto softmax_backward =
                    return p;
                  })
         .parallel(LAUNCHER(softmax_backward_parallel))
-        .shapes({{1, 1},
-                 {9, 1},
-                 {17, 3},
-                 {9, 31},
-                 {10, 33},
-                 {9, 127},
-                 {3, 128},
-                 {9, 129},
-                 {5, 257},
-                 {5, 512},
-                 {3, 513},
-                 {2, 1024},
-                 {9, 1025},
-                 {3, 2049},
-                 {2, 4096},
-                 {2, 4097},
-                 {1, 8192},
-                 {1, 8193},
-                 {1, 65543}})
+        .shapes({{1, 1},    {9, 1},    {17, 3},   {9, 31},   {10, 33},   {9, 127},  {3, 128},
+                 {9, 129},  {5, 257},  {5, 512},  {3, 513},  {2, 1024},  {9, 1025}, {3, 2049},
+                 {2, 4096}, {2, 4097}, {1, 8192}, {1, 8193}, {1, 65543}, {65, 8},   {33, 32},
+                 {33, 40},  {9, 60},   {17, 64},  {17, 72},  {9, 136}})
         .gpu_shapes({{65537, 129}, {4099, 1025}, {3, 1000003}})
         .bench({{65536, 4096}})
         .sweep({{1048576, 64},

@@ -16,23 +16,26 @@ inline constexpr int kVector = 16 / static_cast<int>(sizeof(T));  // elements
 
 // The row's whole vectors begin at its first multiple of 16 bytes. What is before and after them, its edge,
 // is at most 3 + 3 elements of fp32 and 7 + 7 of the 16-bit types: one each for the first sixteen threads.
-template <class T>
+// Without kEdge the launcher has seen that no row has one, and nothing here asks for it again.
+template <class T, bool kEdge = true>
 struct RowParts {
-  int head;     // elements before the first vector
-  int vectors;  // whole ones
-  int edge;     // elements before and after the vectors
+  int head = 0;  // elements before the first vector
+  int vectors;   // whole ones
+  int edge = 0;  // elements before and after the vectors
 
   __device__ RowParts(const T* row, int cols) {
-    const unsigned past = static_cast<unsigned>(reinterpret_cast<uintptr_t>(row) % 16);
-    head = min(cols, static_cast<int>((16 - past) % 16 / sizeof(T)));
+    if constexpr (kEdge) {
+      const unsigned past = static_cast<unsigned>(reinterpret_cast<uintptr_t>(row) % 16);
+      head = min(cols, static_cast<int>((16 - past) % 16 / sizeof(T)));
+    }
     vectors = (cols - head) / kVector<T>;
-    edge = cols - vectors * kVector<T>;
+    if constexpr (kEdge) edge = cols - vectors * kVector<T>;
   }
   __device__ int vector_col(int i) const { return head + i * kVector<T>; }
   __device__ int edge_col(int i) const { return i < head ? i : i + vectors * kVector<T>; }
   // Whether the vectors are 16-byte vectors of another row too: of the output, whose rows may begin
-  // elsewhere.
-  __device__ bool fit(const T* other_row) const { return days::aligned16(other_row + head); }
+  // elsewhere. Without kEdge they are: the launcher has seen that, too.
+  __device__ bool fit(const T* other_row) const { return !kEdge || days::aligned16(other_row + head); }
 };
 
 // Stores one vector of a row, 16 bytes at once where it `fits`, and says that nobody reads this again (day
@@ -52,7 +55,9 @@ struct RowBits {
   uint4 word[kVectors];  // not yet elements of T: to take them apart is to wait for them
   T edge;
 
-  __device__ RowBits(const T* row, const RowParts<T>& parts, bool fit, int thread, int step, T filler) {
+  template <bool kEdge>
+  __device__ RowBits(const T* row, const RowParts<T, kEdge>& parts, bool fit, int thread, int step,
+                     T filler) {
     days::Vec<T> fillers;
 #pragma unroll
     for (int j = 0; j < kVector<T>; ++j) fillers[j] = filler;
@@ -79,14 +84,15 @@ struct RowBits {
   }
 };
 
-// The same as fp32, the edge's element last. To convert is to wait for the load: whoever reads two rows
-// makes the RowBits of both before either is converted, so that all loads are under way at once.
-template <class T, int kVectors>
+// The same as fp32, the edge's element last, with kEdge. To convert is to wait for the load: whoever reads
+// two rows makes the RowBits of both before either is converted, so that all loads are under way at once.
+template <class T, int kVectors, bool kEdge = true>
 struct RowShare {
-  static constexpr int kSize = kVectors * kVector<T> + 1;
+  static constexpr int kSize = kVectors * kVector<T> + (kEdge ? 1 : 0);
   float value[kSize];
 
-  __device__ void load(const T* row, const RowParts<T>& parts, bool fits, int thread, int step, T filler) {
+  __device__ void load(const T* row, const RowParts<T, kEdge>& parts, bool fits, int thread, int step,
+                       T filler) {
     convert(RowBits<T, kVectors>(row, parts, fits, thread, step, filler));
   }
   __device__ void convert(const RowBits<T, kVectors>& bits) {
@@ -96,10 +102,10 @@ struct RowShare {
 #pragma unroll
       for (int j = 0; j < kVector<T>; ++j) value[v * kVector<T> + j] = days::to_float(vec[j]);
     }
-    value[kSize - 1] = days::to_float(bits.edge);
+    if constexpr (kEdge) value[kSize - 1] = days::to_float(bits.edge);
   }
 
-  __device__ void store(T* row, const RowParts<T>& parts, bool fits, int thread, int step) const {
+  __device__ void store(T* row, const RowParts<T, kEdge>& parts, bool fits, int thread, int step) const {
 #pragma unroll
     for (int v = 0; v < kVectors; ++v) {
       const int i = v * step + thread;

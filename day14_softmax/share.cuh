@@ -22,8 +22,8 @@ __device__ inline float exponential(float x) {
 // Replaces the values of a share by exponential(value - max), with the maximum of the group of kLanes lanes,
 // and returns what is known of the group. That no lane waits for the row's maximum before it goes on saves
 // the block a barrier; the shares are scaled to it when they are written.
-template <int kLanes, class T, int kVectors>
-__device__ inline Partial exponentials(RowShare<T, kVectors>& share) {
+template <int kLanes, class T, int kVectors, bool kEdge>
+__device__ inline Partial exponentials(RowShare<T, kVectors, kEdge>& share) {
   float max = kLowest, sum = 0;
 #pragma unroll
   for (const float value : share.value) max = fmaxf(max, value);
@@ -37,8 +37,8 @@ __device__ inline Partial exponentials(RowShare<T, kVectors>& share) {
 }
 
 // Makes the softmax of a share: of_group is what exponentials() returned, of_row the same of the whole row.
-template <class T, int kVectors>
-__device__ inline void normalise(RowShare<T, kVectors>& share, Partial of_group, Partial of_row) {
+template <class T, int kVectors, bool kEdge>
+__device__ inline void normalise(RowShare<T, kVectors, kEdge>& share, Partial of_group, Partial of_row) {
   const float scale = expf(of_group.max - of_row.max) / of_row.sum;
 #pragma unroll
   for (float& value : share.value) value *= scale;
