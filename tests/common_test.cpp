@@ -68,7 +68,7 @@ TEST(Util, CeilDiv) {
 }
 
 TEST(Util, Aligned16) {
-  alignas(16) float data[8];
+  alignas(16) float data[8] = {};
   EXPECT_TRUE(aligned16(data, data + 4));
   EXPECT_FALSE(aligned16(data, data + 1));
 }
