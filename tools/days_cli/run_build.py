@@ -111,8 +111,7 @@ class Simt:
 
     def program(self, name, sources, pictures=None):
         parts, link = _picture_parts(self, pictures)
-        harness = settings.expand(self._data["simt"]["harness"])  # for nvcc it is part of harness.cu
-        objects = [self.object(source) for source in [*sources, *harness]] + parts + self._runtime
+        objects = [self.object(source) for source in sources] + parts + self._runtime
         return Step(self.folder / name,
                     [self._cxx, *(["-shared"] if self._shared else []), *(str(step.output) for step in objects), *link,
                      *self.libraries(), *(_own_symbols() + _own_start() if self._shared else []), "-o", OUT], [], name,
@@ -172,9 +171,15 @@ def _picture_parts(maker, pictures):
     return [maker.object(source, pictures.compile) for source in sources], list(pictures.link)
 
 
+def _harness(backend):
+    """The harness's sources. For nvcc its host code is part of harness.cu."""
+    host = settings.load()["simt"]["harness"] if backend == "simt" else []
+    return settings.expand(["common/*.cu", *host])
+
+
 def build_day(day, backend, checked=False, exercise=None, traced=False):
     """The path of the day's executable, brought up to date. exercise: a .cu file that takes exercise.cu's place."""
-    sources = settings.expand([f"{day.target}/*.cu", f"{day.target}/*.cpp", "common/*.cu"])
+    sources = settings.expand([f"{day.target}/*.cu", f"{day.target}/*.cpp"]) + _harness(backend)
     name = day.target
     if exercise:
         sources = [source for source in sources if source != f"{day.target}/exercise.cu"] + [exercise]
@@ -192,8 +197,8 @@ def build_day(day, backend, checked=False, exercise=None, traced=False):
 
 def build_library(day, backend):
     """The path of the day's shared library (common/library.h), brought up to date."""
-    sources = settings.expand([f"{day.target}/*.cu", f"{day.target}/*.cpp", "common/*.cu", "common/*.cpp",
-                               f"bench/day{day.number:02d}_bench.cpp"])
+    sources = settings.expand([f"{day.target}/*.cu", f"{day.target}/*.cpp", "common/*.cpp",
+                               f"bench/day{day.number:02d}_bench.cpp"]) + _harness(backend)
     sources.remove(f"{day.target}/main.cpp")
     name = f"libday{day.number:02d}.so"
     if backend == "cuda":
