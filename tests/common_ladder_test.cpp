@@ -22,12 +22,6 @@
 
 namespace common_test {
 
-template <class T>
-void scale_reference(const Scale<T>& p) {
-  for (int i = 0; i < p.rows * p.cols; ++i) p.y[i] = days::from_double<T>(2 * days::to_double(p.x[i]));
-  *p.total += 1;
-}
-
 inline bool even(const auto& p) {
   return p.cols % 2 == 0;
 }

@@ -22,6 +22,12 @@ struct Scale {
   days::Workspace workspace;
 };
 
+template <class T>
+void scale_reference(const Scale<T>& p) {
+  for (int i = 0; i < p.rows * p.cols; ++i) p.y[i] = days::from_double<T>(2 * days::to_double(p.x[i]));
+  *p.total += 1;
+}
+
 using Problem = Scale<float>;
 
 // Right ones.

@@ -19,12 +19,6 @@ namespace library_test {
 
 using common_test::Scale;
 
-template <class T>
-void scale_reference(const Scale<T>& p) {
-  for (int i = 0; i < p.rows * p.cols; ++i) p.y[i] = days::from_double<T>(2 * days::to_double(p.x[i]));
-  *p.total += 1;
-}
-
 inline const auto entry =
     days::ladder<Scale>("entry")
         .extents({"rows", "cols"})
@@ -40,7 +34,7 @@ inline const auto entry =
         .variant("elsewhere", LAUNCHER(common_test::scale_plain))
         .runs_on({"a device of no kind", [](const days::Device&) { return false; }})
         .baseline("absent")
-        .reference(LAUNCHER(scale_reference))
+        .reference(LAUNCHER(common_test::scale_reference))
         .shapes({{1, 1}})
         .bench({{64, 64}})
         .show({{16, 16}})

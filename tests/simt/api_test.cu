@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-namespace {
+namespace api_test {
 
 // Runs `call` and gives the report that it prints, which then no longer counts against the process.
 template <class Call>
@@ -763,4 +763,4 @@ TEST_F(ApiDeathTest, AssertionsOfTheHostAbort) {
   EXPECT_DEATH(assert(1 + 1 == 3), "1 \\+ 1 == 3");
 }
 
-}  // namespace
+}  // namespace api_test

@@ -16,7 +16,7 @@
 #include "reports.h"
 #endif
 
-namespace {
+namespace async_copy_test {
 
 namespace ptx = days::ptx;
 
@@ -466,4 +466,4 @@ TEST(AsyncReports, Misuse) {
 
 #endif  // __SIMT__
 
-}  // namespace
+}  // namespace async_copy_test

@@ -12,7 +12,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace {
+namespace atomics_test {
 
 constexpr int kBlocks = 8, kThreads = 128, kAll = kBlocks * kThreads;
 
@@ -254,4 +254,4 @@ static_assert(HasAdd<int> && HasAdd<unsigned long long> && HasAdd<double> && Has
 static_assert(!HasAdd<long> && !HasAdd<long long> && !HasAdd<short> && !HasAdd<char>);
 static_assert(HasMin<long long> && !HasMin<float> && !HasMin<double>);
 
-}  // namespace
+}  // namespace atomics_test

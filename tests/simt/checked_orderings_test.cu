@@ -11,7 +11,7 @@
 
 #include "checked.h"
 
-namespace {
+namespace checked_orderings_test {
 
 using checked::device;
 using checked::report_of;
@@ -296,4 +296,4 @@ TEST(CheckedOrderings, Memcpy) {
       12, [](int* out) { copy_by_memcpy<<<1, 4>>>(device<int>(12), out); }, [](int) { return 0; });
 }
 
-}  // namespace
+}  // namespace checked_orderings_test

@@ -6,7 +6,7 @@
 
 #include "checked.h"
 
-namespace {
+namespace checked_races_test {
 
 using checked::device;
 using checked::report_of;
@@ -236,4 +236,4 @@ TEST(CheckedRaces, BytesThatNothingHasWritten) {
       << text;
 }
 
-}  // namespace
+}  // namespace checked_races_test

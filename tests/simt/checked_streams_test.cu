@@ -5,7 +5,7 @@
 
 #include "checked.h"
 
-namespace {
+namespace checked_streams_test {
 
 using checked::device;
 using checked::report_of;
@@ -80,4 +80,4 @@ TEST(CheckedStreams, OrderedByAnEventOrTheHost) {
   }
 }
 
-}  // namespace
+}  // namespace checked_streams_test

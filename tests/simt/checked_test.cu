@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace {
+namespace checked_test {
 
 using checked::device;
 using checked::report_of;
@@ -201,4 +201,4 @@ TEST(Checked, LaunchesThatFailUnheard) {
   EXPECT_EQ(status, 0);
 }
 
-}  // namespace
+}  // namespace checked_test

@@ -17,7 +17,7 @@
 
 namespace cg = cooperative_groups;
 
-namespace {
+namespace cluster_test {
 
 namespace ptx = days::ptx;
 
@@ -145,4 +145,4 @@ TEST(Clusters, MisuseIsReported) {
 
 #endif  // __SIMT__
 
-}  // namespace
+}  // namespace cluster_test

@@ -17,7 +17,7 @@
 
 namespace cg = cooperative_groups;
 
-namespace {
+namespace cuda_barrier_test {
 
 using BlockBarrier = cuda::barrier<cuda::thread_scope_block>;
 static_assert(sizeof(BlockBarrier) == 8 && alignof(BlockBarrier) == 8);
@@ -228,4 +228,4 @@ TEST(CudaPipeline, WithAWarpThatProduces) {
   check_pipeline(block_pipeline<2>, 96, 0);
 }
 
-}  // namespace
+}  // namespace cuda_barrier_test

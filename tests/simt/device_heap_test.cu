@@ -8,7 +8,7 @@
 
 #include "simt/runtime.h"
 
-namespace {
+namespace device_heap_test {
 
 struct Managed {
   int* numbers = nullptr;
@@ -211,4 +211,4 @@ TEST(DeviceHeap, MisuseIsReported) {
   EXPECT_NE(late.find("[simt-use-after-free]"), std::string::npos) << late;
 }
 
-}  // namespace
+}  // namespace device_heap_test

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace {
+namespace driver_test {
 
 __global__ void scale(int* x, int factor) {
   x[threadIdx.x] *= factor;
@@ -229,4 +229,4 @@ TEST(Driver, ErrorsAndWhatCannotBe) {
   cudaGetLastError();
 }
 
-}  // namespace
+}  // namespace driver_test

@@ -11,7 +11,7 @@
 #include <limits>
 #include <vector>
 
-namespace {
+namespace fp8_test {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
@@ -220,4 +220,4 @@ TEST(Fp8, WorksInKernels) {
   }
 }
 
-}  // namespace
+}  // namespace fp8_test

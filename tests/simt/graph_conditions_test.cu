@@ -6,7 +6,7 @@
 
 #include <string>
 
-namespace {
+namespace graph_conditions_test {
 
 __global__ void add(int* x, int value) {
   x[threadIdx.x] += value;
@@ -294,4 +294,4 @@ TEST_F(GraphConditions, AHostNodeInABodyIsReported) {
   simt::forget_reports();
 }
 
-}  // namespace
+}  // namespace graph_conditions_test

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace {
+namespace graph_memory_test {
 
 __global__ void put(int* x, int value) {
   x[threadIdx.x] = value;
@@ -216,4 +216,4 @@ TEST_F(GraphMemory, MisuseIsReported) {
   simt::forget_reports();
 }
 
-}  // namespace
+}  // namespace graph_memory_test

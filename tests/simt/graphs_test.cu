@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace {
+namespace graphs_test {
 
 __global__ void add(int* x, int value) {
   x[threadIdx.x] += value;
@@ -296,4 +296,4 @@ TEST_F(Graphs, NodesInNoOrderThatShareMemoryAreReported) {
   EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
 }
 
-}  // namespace
+}  // namespace graphs_test

@@ -14,7 +14,7 @@
 
 namespace cg = cooperative_groups;
 
-namespace {
+namespace group_tiles_test {
 
 template <class T, class F>
 __global__ void fill_kernel(T* out, F f) {
@@ -288,4 +288,4 @@ TEST(Clusters, KnowTheirBlocks) {
   EXPECT_EQ(cudaFree(out), cudaSuccess);
 }
 
-}  // namespace
+}  // namespace group_tiles_test

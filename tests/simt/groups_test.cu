@@ -16,7 +16,7 @@
 
 namespace cg = cooperative_groups;
 
-namespace {
+namespace groups_test {
 
 constexpr unsigned int kFull = 0xffffffffu;
 
@@ -339,4 +339,4 @@ TEST(Groups, CopiesTogether) {
   EXPECT_EQ(cudaFree(out), cudaSuccess);
 }
 
-}  // namespace
+}  // namespace groups_test

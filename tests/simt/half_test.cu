@@ -12,7 +12,7 @@
 #include <limits>
 #include <vector>
 
-namespace {
+namespace half_test {
 
 // The two formats through one interface, by pattern.
 struct Fp16 {
@@ -302,4 +302,4 @@ TEST(Half, WorksInKernels) {
   }
 }
 
-}  // namespace
+}  // namespace half_test

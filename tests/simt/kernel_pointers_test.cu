@@ -4,7 +4,7 @@
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
 
-namespace {
+namespace kernel_pointers_test {
 
 template <int kValue>
 __global__ void set(int* p) {
@@ -64,4 +64,4 @@ TEST(KernelPointers, OtherPointersAreRefused) {
   EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidDeviceFunction);
 }
 
-}  // namespace
+}  // namespace kernel_pointers_test

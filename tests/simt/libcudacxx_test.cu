@@ -28,7 +28,7 @@
 
 #include "managed.h"
 
-namespace {
+namespace libcudacxx_test {
 
 // ---- atomics ----
 
@@ -181,4 +181,4 @@ TEST(CudaStd, LayoutsOfViews) {
   EXPECT_EQ(cuda::proclaim_return_type<long>([](int x) { return x + 1; })(2), 3l);
 }
 
-}  // namespace
+}  // namespace libcudacxx_test

@@ -11,7 +11,7 @@
 #include <limits>
 #include <vector>
 
-namespace {
+namespace math_test {
 
 constexpr float kInf = std::numeric_limits<float>::infinity();
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
@@ -329,4 +329,4 @@ TEST(Overloads, InKernels) {
   ASSERT_EQ(cudaFree(out), cudaSuccess);
 }
 
-}  // namespace
+}  // namespace math_test

@@ -6,7 +6,7 @@
 
 #include "simt/runtime.h"
 
-namespace {
+namespace nested_launch_test {
 
 struct Buffer {
   explicit Buffer(int n) { cudaMallocManaged(&p, n * sizeof(int)); }
@@ -95,4 +95,4 @@ TEST(Parameters, AreBytesOnTheDevice) {
   EXPECT_EQ(counts.p[1], counts.p[0] + 1);
 }
 
-}  // namespace
+}  // namespace nested_launch_test

@@ -17,7 +17,7 @@
 #include "reports.h"
 #endif
 
-namespace {
+namespace ptx_test {
 
 template <class T>
 T* managed(int n) {
@@ -556,4 +556,4 @@ TEST(NamedBarriers, MismatchesAreReported) {
 
 #endif  // __SIMT__
 
-}  // namespace
+}  // namespace ptx_test

@@ -15,7 +15,7 @@
 
 #include "apart.h"
 
-namespace {
+namespace runtime_test {
 
 // Runs `call`, which must cause one report, gives its text, and clears what it left.
 template <class Call>
@@ -800,4 +800,4 @@ TEST(Runtime, LenientModeTakesWhatGpusTake) {
   EXPECT_EQ(status, 0) << text;
 }
 
-}  // namespace
+}  // namespace runtime_test

@@ -9,7 +9,7 @@
 #include <functional>
 #include <vector>
 
-namespace {
+namespace simd_test {
 
 using Word = unsigned int;
 
@@ -228,4 +228,4 @@ TEST(Dpx, TwoOperandsAndWhichWasChosen) {
   }
 }
 
-}  // namespace
+}  // namespace simd_test

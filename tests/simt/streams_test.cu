@@ -12,7 +12,7 @@
 
 #include "apart.h"
 
-namespace {
+namespace streams_test {
 
 class Streams : public testing::Test {
  protected:
@@ -425,4 +425,4 @@ TEST(Streams_, WhatIsQueuedRunsAtTheEnd) {
   EXPECT_EQ(WEXITSTATUS(status), 1);
 }
 
-}  // namespace
+}  // namespace streams_test

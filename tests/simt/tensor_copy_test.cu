@@ -18,7 +18,7 @@
 #include "reports.h"
 #endif
 
-namespace {
+namespace tensor_copy_test {
 
 namespace ptx = days::ptx;
 
@@ -463,4 +463,4 @@ TEST(TensorCopies, MisuseIsReported) {
 
 #endif  // __SIMT__
 
-}  // namespace
+}  // namespace tensor_copy_test

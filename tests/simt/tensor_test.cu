@@ -19,7 +19,7 @@
 #include "reports.h"
 #endif
 
-namespace {
+namespace tensor_test {
 
 namespace ptx = days::ptx;
 namespace wmma = nvcuda::wmma;
@@ -424,4 +424,4 @@ TEST(TensorReports, Misuse) {
 
 #endif  // __SIMT__
 
-}  // namespace
+}  // namespace tensor_test

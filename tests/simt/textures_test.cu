@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace {
+namespace textures_test {
 
 template <class Call>
 std::string report_of(Call call) {
@@ -447,4 +447,4 @@ TEST_F(Textures, WhatCannotBe) {
   EXPECT_EQ(cudaDeviceReset(), cudaSuccess);
 }
 
-}  // namespace
+}  // namespace textures_test
