@@ -46,6 +46,7 @@ class Simt:
         self._compiler = toolchain.host_compiler()
         self._cxx = self._compiler.path
         self._warnings = _warnings(self._data["cxx"]["warnings"], self._compiler)
+        self._werror = self._data["cxx"]["werror"] if settings.warnings_are_errors() else []
         self._standard = "-std=" + self._data["cxx"]["standard"]
         other = Simt() if shared else None
         self.translator = other.translator if other else self._translator()
@@ -58,7 +59,7 @@ class Simt:
 
     def _translator(self):
         include = paths.ROOT / self._data["simt"]["include"]
-        command = [self._cxx, self._standard, *self._data["simt"]["translator_flags"], *self._warnings,
+        command = [self._cxx, self._standard, *self._data["simt"]["translator_flags"], *self._warnings, *self._werror,
                    f'-DSIMT_INCLUDE_DIR="{include}"']
         objects = [self._object(source, command, folder=self._plain_folder, root=paths.ROOT)
                    for source in settings.expand(self._data["simt"]["translator"])]
@@ -69,7 +70,7 @@ class Simt:
         simt = self._data["simt"]
         return [self._cxx, *("-D" + define for define in simt["defines"]), *includes, f"-I{root}", "-isystem",
                 str(root / simt["include"]), *flags, self._standard, *self._flags, *self._warnings,
-                *self._lighter.get(source, [])]
+                *self._werror, *self._lighter.get(source, [])]
 
     def object(self, source, includes=()):
         if not source.endswith(".cu"):

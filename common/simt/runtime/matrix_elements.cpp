@@ -31,27 +31,51 @@ double small_float(unsigned bits, int exponent_bits) {
 
 }  // namespace
 
-void float_elements(MatrixType type, const void* fragment, int count, double* to) {
+void gather_floats(MatrixType type, const void* const (&fragments)[32], int count, const int* places,
+                   double* matrix) {
   const auto each = [&](auto get) {
-    for (int i = 0; i < count; ++i) to[i] = get(i);
+    for (const void* fragment : fragments) {
+      for (int i = 0; i < count; ++i) matrix[*places++] = get(fragment, i);
+    }
   };
   switch (type) {
     case MatrixType::f16:
-      return each([&](int i) { return HalfFormat::to_float(element<unsigned short>(fragment, i)); });
+      return each([](auto f, int i) { return HalfFormat::to_float(element<unsigned short>(f, i)); });
     case MatrixType::bf16:
-      return each([&](int i) { return Bfloat16Format::to_float(element<unsigned short>(fragment, i)); });
+      return each([](auto f, int i) { return Bfloat16Format::to_float(element<unsigned short>(f, i)); });
     case MatrixType::tf32:  // the hardware looks at the upper 19 bits
-      return each([&](int i) { return float_of_bits(element<std::uint32_t>(fragment, i) & ~0x1fffu); });
+      return each([](auto f, int i) { return float_of_bits(element<std::uint32_t>(f, i) & ~0x1fffu); });
     case MatrixType::f32:
-      return each([&](int i) { return element<float>(fragment, i); });
+      return each([](auto f, int i) { return element<float>(f, i); });
     case MatrixType::f64:
-      return each([&](int i) { return element<double>(fragment, i); });
+      return each([](auto f, int i) { return element<double>(f, i); });
     case MatrixType::e4m3:
-      return each([&](int i) { return small_float(element<unsigned char>(fragment, i), 4); });
+      return each([](auto f, int i) { return small_float(element<unsigned char>(f, i), 4); });
     case MatrixType::e5m2:
-      return each([&](int i) { return small_float(element<unsigned char>(fragment, i), 5); });
+      return each([](auto f, int i) { return small_float(element<unsigned char>(f, i), 5); });
     default:
-      return each([&](int i) { return static_cast<double>(integer_element(type, fragment, i)); });
+      return each([&](auto f, int i) { return static_cast<double>(integer_element(type, f, i)); });
+  }
+}
+
+void scatter_floats(MatrixType type, const double* matrix, const int* places, int count,
+                    void* const (&fragments)[32]) {
+  const auto each = [&](auto of) {
+    for (void* fragment : fragments) {
+      for (int i = 0; i < count; ++i) {
+        const auto value = of(matrix[*places++]);
+        std::memcpy(static_cast<char*>(fragment) + static_cast<std::size_t>(i) * sizeof value, &value,
+                    sizeof value);
+      }
+    }
+  };
+  switch (type) {
+    case MatrixType::f16:
+      return each([](double x) { return from_double<HalfFormat>(x); });
+    case MatrixType::f32:
+      return each([](double x) { return x != x ? float_of_bits(0x7fffffffu) : static_cast<float>(x); });
+    default:
+      return each([](double x) { return x; });
   }
 }
 
@@ -70,19 +94,6 @@ long long integer_element(MatrixType type, const void* fragment, int i) {
       return element<unsigned char>(fragment, i / 8) >> i % 8 & 1;
     default:
       return element<std::int32_t>(fragment, i);
-  }
-}
-
-void set_float_element(MatrixType type, void* fragment, int i, double value) {
-  char* bytes = static_cast<char*>(fragment);
-  if (type == MatrixType::f16) {
-    const unsigned short bits = from_double<HalfFormat>(value);
-    std::memcpy(bytes + i * 2, &bits, 2);
-  } else if (type == MatrixType::f32) {
-    const float rounded = value != value ? float_of_bits(0x7fffffffu) : static_cast<float>(value);
-    std::memcpy(bytes + i * 4, &rounded, 4);
-  } else {
-    std::memcpy(bytes + i * 8, &value, 8);
   }
 }
 

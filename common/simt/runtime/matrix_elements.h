@@ -15,9 +15,12 @@ constexpr bool is_integer(MatrixType type) {
   return type >= MatrixType::s8;
 }
 
-// Elements of a fragment: the first `count` floats, the i-th integer.
-void float_elements(MatrixType type, const void* fragment, int count, double* to);
+// From the fragments of a warp's lanes to a matrix and back: element i of lane l is matrix[places[l * count +
+// i]].
+void gather_floats(MatrixType type, const void* const (&fragments)[32], int count, const int* places,
+                   double* matrix);
+void scatter_floats(MatrixType type, const double* matrix, const int* places, int count,
+                    void* const (&fragments)[32]);
 long long integer_element(MatrixType type, const void* fragment, int i);
-void set_float_element(MatrixType type, void* fragment, int i, double value);
 
 }  // namespace simt

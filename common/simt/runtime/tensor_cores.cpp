@@ -73,17 +73,6 @@ const Layout& layout_of(const Operands& o) {
   return *latest;
 }
 
-void gather_floats(double* to, const std::vector<int>& layout, MatrixType type, const Lane* lanes,
-                   const void* Operands::*fragment) {
-  const int count = static_cast<int>(layout.size()) / 32;
-  const int* at = layout.data();
-  double values[32];
-  for (int lane = 0; lane < 32; ++lane) {
-    float_elements(type, static_cast<const Operands*>(lanes[lane].input)->*fragment, count, values);
-    for (int i = 0; i < count; ++i) to[*at++] = values[i];
-  }
-}
-
 void gather_integers(std::int32_t* to, const std::vector<int>& layout, MatrixType type, const Lane* lanes,
                      const void* Operands::*fragment) {
   const int count = static_cast<int>(layout.size()) / 32;
@@ -96,7 +85,8 @@ void gather_integers(std::int32_t* to, const std::vector<int>& layout, MatrixTyp
 
 // c += a * b, a row of b at a time. n is a multiple of 8 in all shapes, which lets the compiler vectorise.
 template <class Step>
-void multiply_add(const MmaShape& s, const double* a, const double* b, double* c, Step step) {
+[[gnu::always_inline]] inline void multiply_add(const MmaShape& s, const double* a, const double* b,
+                                                double* c, Step step) {
   for (int i = 0; i < s.m; ++i) {
     for (int j = 0; j < s.n; j += 8) {
       double sum[8];
@@ -108,23 +98,37 @@ void multiply_add(const MmaShape& s, const double* a, const double* b, double* c
     }
   }
 }
+// A product of two elements is exact in double: no fused step is needed, and without one every CPU gives the
+// same sum.
+#if defined(__x86_64__) && defined(__GLIBC__)
+__attribute__((target_clones("avx2", "default")))
+#endif
+void multiply_add_exact_products(const MmaShape& s, const double* a, const double* b, double* c) {
+  multiply_add(s, a, b, c, [](double x, double y, double sum) { return sum + x * y; });
+}
 
 void multiply_floats(const Operands& o, Lane* lanes) {
   const MmaShape& s = *o.shape;
   const Layout& layout = layout_of(o);
   double a[32 * 32], b[32 * 32], c[32 * 32];
-  gather_floats(a, layout.a, s.a, lanes, &Operands::a);
-  gather_floats(b, layout.b, s.b, lanes, &Operands::b);
-  gather_floats(c, layout.c, s.c, lanes, &Operands::c);
+  const auto gather = [&](MatrixType type, const void* Operands::*fragment, const std::vector<int>& places,
+                          double* to) {
+    const void* fragments[32];
+    for (int lane = 0; lane < 32; ++lane)
+      fragments[lane] = static_cast<const Operands*>(lanes[lane].input)->*fragment;
+    gather_floats(type, fragments, static_cast<int>(places.size()) / 32, places.data(), to);
+  };
+  gather(s.a, &Operands::a, layout.a, a);
+  gather(s.b, &Operands::b, layout.b, b);
+  gather(s.c, &Operands::c, layout.c, c);
   if (s.a == MatrixType::f64) {
     multiply_add(s, a, b, c, [](double x, double y, double sum) { return std::fma(x, y, sum); });
   } else {
-    multiply_add(s, a, b, c, [](double x, double y, double sum) { return sum + x * y; });
+    multiply_add_exact_products(s, a, b, c);
   }
-  const int* at = layout.d.data();
-  for (int lane = 0; lane < 32; ++lane) {
-    for (int i = 0; i < s.m * s.n / 32; ++i) set_float_element(s.d, lanes[lane].result, i, c[*at++]);
-  }
+  void* results[32];
+  for (int lane = 0; lane < 32; ++lane) results[lane] = lanes[lane].result;
+  scatter_floats(s.d, c, layout.d.data(), s.m * s.n / 32, results);
 }
 
 void multiply_integers(const Operands& o, Lane* lanes) {
