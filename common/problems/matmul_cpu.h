@@ -58,7 +58,7 @@ void matmul_parallel(const Matmul<T>& p) {
       const int rows = std::min(kRows, last - row0);
       for (int col0 = 0; col0 < p.n; col0 += kCols) {
         const int cols = std::min(kCols, p.n - col0);
-        std::fill(sums.begin(), sums.end(), Sum{0});
+        for (int row = 0; row < rows; ++row) std::fill_n(sums.data() + row * kCols, cols, Sum{0});
         for (int k0 = 0; k0 < p.k; k0 += kDepth) {
           for (int row = 0; row < rows; ++row) {
             Sum* sum = sums.data() + row * kCols;

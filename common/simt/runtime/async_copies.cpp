@@ -179,7 +179,7 @@ bool land_copies(Worker& w) {
   while (!w.in_flight.empty() && w.progress == before) {
     std::size_t next = 0;
     if (options().order == Order::shuffle)
-      next = permuted(w.slow_ticks++ % w.in_flight.size(), w.in_flight.size(), options().seed);
+      next = Permutation(w.in_flight.size(), options().seed)(w.slow_ticks++ % w.in_flight.size());
     if (options().order == Order::reversed) next = w.in_flight.size() - 1;
     const std::function<void()> landing = std::move(w.in_flight[next]);
     w.in_flight.erase(w.in_flight.begin() + static_cast<std::ptrdiff_t>(next));

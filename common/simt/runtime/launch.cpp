@@ -130,7 +130,7 @@ std::uint64_t in_order(std::uint64_t i, std::uint64_t n) {
     case Order::reversed:
       return n - 1 - i;
     case Order::shuffle:
-      return permuted(i, n, options().seed);
+      return Permutation(n, options().seed)(i);
   }
   return i;
 }

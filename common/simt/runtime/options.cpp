@@ -84,25 +84,4 @@ void reset_order() {
   set_order(from_environment.order, from_environment.seed);
 }
 
-// A bijection of 0 .. n-1 that looks random: a small Feistel network over the next power of four, walked
-// along its cycle until it falls inside.
-std::uint64_t permuted(std::uint64_t i, std::uint64_t n, std::uint64_t seed) {
-  unsigned half_bits = 1;
-  while ((std::uint64_t{1} << 2 * half_bits) < n) ++half_bits;
-  const std::uint64_t half_mask = (std::uint64_t{1} << half_bits) - 1;
-  do {
-    std::uint64_t left = i >> half_bits, right = i & half_mask;
-    for (std::uint64_t round = 0; round < 4; ++round) {
-      std::uint64_t h =
-          (right + 1) * 0x9e3779b97f4a7c15u + (seed + 1) * 0xbf58476d1ce4e5b9u + round * 0x94d049bb133111ebu;
-      h = (h ^ h >> 31) * 0xd6e8feb86659fd93u;
-      const std::uint64_t next = left ^ (h >> 40 & half_mask);
-      left = right;
-      right = next;
-    }
-    i = left << half_bits | right;
-  } while (i >= n);
-  return i;
-}
-
 }  // namespace simt

@@ -229,8 +229,8 @@ void set_up_block(Worker& w, Block& block, std::uint64_t linear, uint3 index) {
   }
   const Order order = options().order;
   if (order == Order::shuffle) {
-    for (unsigned i = 0; i < size; ++i)
-      block.order[i] = &block.threads[permuted(i, size, options().seed + linear)];
+    const Permutation permuted(size, options().seed + linear);
+    for (unsigned i = 0; i < size; ++i) block.order[i] = &block.threads[permuted(i)];
   } else if (block.order[0] != &block.threads[order == Order::reversed ? size - 1 : 0] ||
              block.order_kind != order) {
     for (unsigned i = 0; i < size; ++i)
