@@ -7,6 +7,7 @@
 #include <cuda_fp8.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -24,9 +25,9 @@ struct Format {
   unsigned sign() const { return 1u << (bits() - 1); }
   double size(unsigned pattern) const {
     const int exponent = static_cast<int>(pattern >> mantissa_bits);
-    const double fraction = (pattern & ((1u << mantissa_bits) - 1)) / std::pow(2.0, mantissa_bits);
-    return exponent == 0 ? fraction * std::pow(2.0, 1 - bias)
-                         : (1 + fraction) * std::pow(2.0, exponent - bias);
+    const unsigned fraction = pattern & ((1u << mantissa_bits) - 1),
+                   one = exponent == 0 ? 0 : 1u << mantissa_bits;
+    return std::ldexp(one + fraction, std::max(exponent, 1) - bias - mantissa_bits);
   }
 };
 constexpr Format kE4M3 = {4, 3, 7, 0x7f}, kE5M2 = {5, 2, 15, 0x7c}, kE2M3 = {2, 3, 1, 0x20},
@@ -36,9 +37,12 @@ constexpr Format kE4M3 = {4, 3, 7, 0x7f}, kE5M2 = {5, 2, 15, 0x7c}, kE2M3 = {2, 
 unsigned nearest(const Format& format, double x, unsigned beyond) {
   const double size = std::fabs(x);
   unsigned best = 0;
+  double distance = size;
   for (unsigned p = 1; p < format.first_special; ++p) {
-    const double closer = std::fabs(format.size(p) - size), so_far = std::fabs(format.size(best) - size);
-    if (closer < so_far || (closer == so_far && p % 2 == 0)) best = p;
+    const double closer = std::fabs(format.size(p) - size);
+    if (closer > distance || (closer == distance && p % 2 == 1)) continue;
+    best = p;
+    distance = closer;
   }
   const unsigned top = format.first_special - 1;
   const double step = format.size(top) - format.size(top - 1), half = format.size(top) + step / 2;
