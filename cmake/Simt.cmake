@@ -39,7 +39,7 @@ function(days_lighter)
   endforeach()
 endfunction()
 
-# days_batches(OUT name file...): six files of one kind and set of flags at a time, as a file that includes them: of what a test of
+# days_batches(OUT name file...): eight files of one kind and set of flags at a time, as a file that includes them: of what a test of
 # a small program takes to compile, most is the headers. So each such test has a namespace of its own.
 function(days_batches out name)
   days_lighter(${ARGN})
@@ -60,7 +60,7 @@ function(days_batches out name)
   foreach(kind IN LISTS kinds)
     set(number 0)
     while(${kind})
-      list(SUBLIST ${kind} 0 6 files)
+      list(SUBLIST ${kind} 0 8 files)
       list(REMOVE_ITEM ${kind} ${files})
       list(TRANSFORM files REPLACE "(.+)" "#include \"\\1\"\n")
       string(JOIN "" text ${files})
