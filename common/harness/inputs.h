@@ -1,19 +1,38 @@
 // SPDX-License-Identifier: MIT
 //
-// Part of instance.cpp: inputs.h's and ladder.h's definitions that no day has to compile again.
+// Part of instance.cpp: inputs.h's, function.h's and ladder.h's definitions that no day has to compile again.
 #pragma once
 
 #include <cmath>
 #include <cstring>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "common/function.h"
 #include "common/inputs.h"
 #include "common/ladder.h"
 
 namespace days {
 namespace detail {
+
+struct Captures::Owner {
+  std::shared_ptr<const void> object;
+};
+Captures::Captures(const void* object, void (*destroy)(const void*))
+    : object_(object), owner_(new Owner{{object, destroy}}) {}
+Captures::Captures(const Captures& other)
+    : object_(other.object_), owner_(other.owner_ == nullptr ? nullptr : new Owner(*other.owner_)) {}
+Captures& Captures::operator=(const Captures& other) {
+  Captures copy = other;
+  std::swap(object_, copy.object_);
+  std::swap(owner_, copy.owner_);
+  return *this;
+}
+Captures::~Captures() {
+  delete owner_;
+}
 
 template <class T>
 const ElementType& element_type() {
