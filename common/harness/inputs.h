@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "common/function.h"
+#include "common/harness/compare.h"
 #include "common/inputs.h"
 #include "common/ladder.h"
 
@@ -68,7 +69,11 @@ const ElementType& element_type() {
   return type;
 }
 
-#define DAYS_ELEMENT_TYPE(T) template const ElementType& element_type<T>();
+}  // namespace detail
+
+#define DAYS_ELEMENT_TYPE(T)                                     \
+  template Report compare<T>(const T*, const T*, size_t, Bound); \
+  template const detail::ElementType& detail::element_type<T>();
 DAYS_ELEMENT_TYPE(float)
 DAYS_ELEMENT_TYPE(double)
 DAYS_ELEMENT_TYPE(half)
@@ -83,6 +88,7 @@ DAYS_ELEMENT_TYPE(int64_t)
 DAYS_ELEMENT_TYPE(uint64_t)
 #undef DAYS_ELEMENT_TYPE
 
+namespace detail {
 // "day05_matmul" of ".../day05_matmul/ladder.h"; "" where no folder of the path is a day.
 std::string day_of(const std::string& file) {
   const auto digit = [](char c) { return c >= '0' && c <= '9'; };
