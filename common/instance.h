@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "common/inputs_buffer.h"
 #include "common/ladder.h"
 
 namespace days {

@@ -40,7 +40,6 @@
 #include <utility>
 #include <vector>
 
-#include "common/buffer.h"
 #include "common/check.h"
 #include "common/compare.h"
 #include "common/device.h"
@@ -49,6 +48,7 @@
 #include "common/parallel.h"
 #include "common/types.h"
 #include "common/util.h"
+#include "common/workspace.h"
 
 // A function, function template or overload set as one object that accepts exactly the problems that the
 // function does.

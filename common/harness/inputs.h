@@ -10,10 +10,14 @@
 #include <utility>
 #include <vector>
 
+#include "common/check.h"
 #include "common/function.h"
+#include "common/harness.h"
 #include "common/harness/compare.h"
 #include "common/inputs.h"
+#include "common/inputs_buffer.h"
 #include "common/ladder.h"
+#include "common/parallel.h"
 
 namespace days {
 namespace detail {
@@ -33,6 +37,14 @@ Captures& Captures::operator=(const Captures& other) {
 }
 Captures::~Captures() {
   delete owner_;
+}
+
+void throw_too_large(const char* what) {
+  throw TooLarge(what);
+}
+void throw_does_not_fit(int64_t value, size_t bytes) {
+  throw TooLarge(std::to_string(value) + " does not fit the " + std::to_string(8 * bytes) +
+                 "-bit number that holds it");
 }
 
 template <class T>
@@ -109,6 +121,63 @@ LadderInfo::LadderInfo() = default;
 LadderInfo::LadderInfo(const LadderInfo&) = default;
 LadderInfo& LadderInfo::operator=(const LadderInfo&) = default;
 LadderInfo::~LadderInfo() = default;
+
+Shape::Shape() = default;
+Shape::Shape(std::initializer_list<int64_t> numbers) : numbers_(numbers) {}
+Shape::Shape(std::vector<int64_t> numbers) : numbers_(std::move(numbers)) {}
+Shape::Shape(const Shape&) = default;
+Shape& Shape::operator=(const Shape&) = default;
+Shape::~Shape() = default;
+
+Extent Shape::operator[](size_t i) const {
+  return numbers_.at(i);
+}
+std::string Shape::text(const char* between) const {
+  std::string joined;
+  for (const int64_t n : numbers_) joined += (joined.empty() ? "" : between) + std::to_string(n);
+  return joined;
+}
+
+Inputs::Inputs(Where where, const Inputs* twin) : where_(where), twin_(twin) {}
+Inputs::Inputs(std::vector<void*> given) : Inputs(Where::kGiven) {
+  given_ = std::move(given);
+}
+Inputs::~Inputs() = default;
+
+Inputs::Values::Values(Inputs* in, size_t n, detail::Fill fill, bool output, std::vector<int64_t> dims)
+    : in_(in), n_(n), fill_(std::move(fill)), output_(output), dims_(std::move(dims)) {}
+Inputs::Values::Values(const Values&) = default;
+Inputs::Values& Inputs::Values::operator=(const Values&) = default;
+Inputs::Values::~Values() = default;
+
+void* Inputs::Values::make(const detail::ElementType& type, bool is_const) {
+  const Role role = output_ ? Role::kOutput : is_const ? Role::kInput : Role::kInOut;
+  return in_->make(type, n_, role, std::move(fill_), std::move(dims_));
+}
+
+Inputs::Values Inputs::random(Extent n, Distribution distribution, double a, double b) {
+  return Values(this, n, {distribution, ++seed_, a, b, {}}, false, {n});
+}
+Inputs::Values Inputs::normal(Extent n, double scale) {
+  return random(n, Distribution::kNormal, scale, 0);
+}
+Inputs::Values Inputs::uniform(Extent n) {
+  return random(n, Distribution::kUniform, 0, 0);
+}
+Inputs::Values Inputs::uniform(Extent n, double low, double high) {
+  return random(n, Distribution::kUniform, low, high);
+}
+Inputs::Values Inputs::constant(Extent n, double value) {
+  return random(n, Distribution::kConstant, value, 0);
+}
+Inputs::Values Inputs::fill(Extent n, Function<double(size_t)> function) {
+  return Values(this, n, {.function = std::move(function)}, false, {n});
+}
+Inputs::Values Inputs::output_of(std::initializer_list<Extent> extents) {
+  Extent n = 1;
+  for (const Extent extent : extents) n = n * extent;
+  return Values(this, n, {}, true, {extents.begin(), extents.end()});
+}
 
 void* Inputs::make(const detail::ElementType& type, size_t n, Role role, detail::Fill fill,
                    std::vector<int64_t> dims) {
