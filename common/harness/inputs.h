@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Part of instance.cpp: inputs.h's, function.h's and ladder.h's definitions that no day has to compile again.
+// Part of instance.cpp: inputs.h's and function.h's definitions that no day has to compile again.
 #pragma once
 
 #include <cmath>
@@ -16,7 +16,6 @@
 #include "common/harness/compare.h"
 #include "common/inputs.h"
 #include "common/inputs_buffer.h"
-#include "common/ladder.h"
 #include "common/parallel.h"
 
 namespace days {
@@ -99,28 +98,6 @@ DAYS_ELEMENT_TYPE(uint32_t)
 DAYS_ELEMENT_TYPE(int64_t)
 DAYS_ELEMENT_TYPE(uint64_t)
 #undef DAYS_ELEMENT_TYPE
-
-namespace detail {
-// "day05_matmul" of ".../day05_matmul/ladder.h"; "" where no folder of the path is a day.
-std::string day_of(const std::string& file) {
-  const auto digit = [](char c) { return c >= '0' && c <= '9'; };
-  for (size_t at = file.rfind("/"); at != std::string::npos && at > 0; at = file.rfind("/", at - 1)) {
-    const size_t before = file.rfind("/", at - 1);
-    const size_t start = before == std::string::npos ? 0 : before + 1;
-    const std::string folder = file.substr(start, at - start);
-    if (folder.size() > 6 && folder.rfind("day", 0) == 0 && digit(folder[3]) && digit(folder[4]) &&
-        folder[5] == '_')
-      return folder;
-    if (before == std::string::npos) break;
-  }
-  return "";
-}
-}  // namespace detail
-
-LadderInfo::LadderInfo() = default;
-LadderInfo::LadderInfo(const LadderInfo&) = default;
-LadderInfo& LadderInfo::operator=(const LadderInfo&) = default;
-LadderInfo::~LadderInfo() = default;
 
 Shape::Shape() = default;
 Shape::Shape(std::initializer_list<int64_t> numbers) : numbers_(numbers) {}
