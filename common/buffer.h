@@ -17,6 +17,7 @@
 
 #include "common/check.h"
 #include "common/types.h"
+#include "common/workspace.h"
 
 namespace days {
 
@@ -137,13 +138,6 @@ class DeviceBuffer {
  private:
   DeviceMemory memory_;
   size_t size_ = 0;
-};
-
-// Scratch memory that a variant asked for with .workspace(...); the harness owns it. Its contents are
-// undefined at launch.
-struct Workspace {
-  void* data = nullptr;
-  size_t bytes = 0;
 };
 
 }  // namespace days

@@ -11,14 +11,10 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
-#include <cstring>
 #include <limits>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "common/parallel.h"
 #include "common/types.h"
 
 namespace days {
@@ -50,61 +46,16 @@ struct Report {
   bool ok() const { return wrong == 0 && notes.empty(); }
 
   // "[3,32]"; the flat index where the extents are unknown
-  std::string place(size_t index) const {
-    std::vector<std::string> parts;
-    for (size_t d = dims.size(); d-- > 1;) {
-      const size_t extent = static_cast<size_t>(std::max<int64_t>(1, dims[d]));
-      parts.push_back(std::to_string(index % extent));
-      index /= extent;
-    }
-    std::string text = "[" + std::to_string(index);
-    for (size_t i = parts.size(); i-- > 0;) text += "," + parts[i];
-    return text + "]";
-  }
-
+  std::string place(size_t index) const;
   // One line a finding: "[0,32] is nan, expected 0.01823", ..., "6 of 99 wrong, worst error 0.5 at [0,33]".
-  std::vector<std::string> lines() const {
-    std::vector<std::string> text = notes;
-    for (const Mismatch& m : first) {
-      text.push_back(place(m.index) + " is " + number(m.got) + ", expected " + number(m.want));
-    }
-    if (wrong > 0) {
-      char error[32];
-      std::snprintf(error, sizeof error, "%.3g", worst);
-      text.push_back(std::to_string(wrong) + " of " + std::to_string(compared) + " wrong, worst error " +
-                     (std::isnan(worst) ? "nan" : error) + " at " + place(worst_at));
-    }
-    return text;
-  }
-  std::string text() const {
-    std::string joined;
-    for (const std::string& line : lines()) joined += (joined.empty() ? "" : "\n") + line;
-    return joined;
-  }
+  std::vector<std::string> lines() const;
+  std::string text() const;
 
   // Adds another check's findings. `dims` stays the first's, so indices of a second output are flat.
-  void merge(const Report& other) {
-    if (compared == 0 && wrong == 0) dims = other.dims;
-    if (worse(other.worst, worst)) {
-      worst = other.worst;
-      worst_at = other.worst_at;
-    }
-    compared += other.compared;
-    wrong += other.wrong;
-    unwritten += other.unwritten;
-    for (const Mismatch& m : other.first) {
-      if (first.size() < kShown) first.push_back(m);
-    }
-    notes.insert(notes.end(), other.notes.begin(), other.notes.end());
-  }
+  void merge(const Report& other);
 
   // Nine digits tell all floats apart. (The C library prints a NaN's sign, which means nothing.)
-  static std::string number(double value) {
-    if (std::isnan(value)) return "nan";
-    char text[32];
-    std::snprintf(text, sizeof text, "%.9g", value);
-    return text;
-  }
+  static std::string number(double value);
 
   // NaN is worse than any number.
   static bool worse(double a, double b) { return !std::isnan(b) && !(a <= b); }
@@ -116,44 +67,11 @@ inline double error_of(double got, double want) {
   return std::abs(got - want);
 }
 
-template <class T>
-bool is_poison(const T& value) {
-  unsigned char bytes[sizeof(T)];
-  std::memcpy(bytes, &value, sizeof(T));
-  return std::all_of(bytes, bytes + sizeof(T), [](unsigned char b) { return b == TypeInfo<T>::kPoison; });
-}
-
 // Compares n elements of T. 64-bit integers are compared as such; only the error's size is then rounded to a
-// double.
+// double. Defined in harness/compare.h for every type of types.h, as Report is: each day's compiler is spared
+// the work.
 template <class T>
-Report compare(const T* got, const T* want, size_t n, Bound bound) {
-  std::vector<Report> parts(cpu_threads());
-  const size_t used = parallel_ranges(n, [&](size_t part, size_t begin, size_t end) {
-    Report report;
-    report.compared = end - begin;
-    for (size_t i = begin; i < end; ++i) {
-      const double g = to_double(got[i]), w = to_double(want[i]);
-      double error = error_of(g, w);
-      if (is_poison(got[i])) ++report.unwritten;
-      if constexpr (std::is_integral_v<T>) {
-        if (error == 0 && got[i] != want[i]) error = 1;
-      }
-      if (Report::worse(error, report.worst)) {
-        report.worst = error;
-        report.worst_at = i;
-      }
-      const double tolerance = error == 0 ? 0 : bound.absolute + bound.relative * std::abs(w);
-      if (!(error <= tolerance)) {
-        ++report.wrong;
-        if (report.first.size() < Report::kShown) report.first.push_back({i, g, w});
-      }
-    }
-    parts[part] = std::move(report);
-  });
-  Report total;
-  for (size_t part = 0; part < used; ++part) total.merge(parts[part]);
-  return total;
-}
+Report compare(const T* got, const T* want, size_t n, Bound bound);
 
 // ---- Policies. Each is called as policy(type, problem, inputs) -> Bound, with the problem's host pointers
 // once the reference

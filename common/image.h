@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -20,6 +21,12 @@ struct Image {
   int channels = 3;                   // 1: gray, 3: red, green, blue
   std::vector<unsigned char> pixels;  // (height, width, channels), no gap between rows
   std::vector<std::string> remarks;   // what of the file did not make it into the pixels
+};
+
+// A picture as a ladder's inputs are given it: ladder.h, which includes neither this file nor <memory>, has
+// to declare it.
+struct SharedImage : std::shared_ptr<const Image> {
+  using shared_ptr::shared_ptr;
 };
 
 // One line that names the file and the reason. code: an exit code, 2 where the file is at fault, 3 where this

@@ -16,24 +16,19 @@
 
 #include <cuda_runtime.h>
 
-#include <cmath>
 #include <compare>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
-#include <functional>
 #include <initializer_list>
-#include <memory>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
-#include "common/buffer.h"
 #include "common/compare.h"
-#include "common/harness.h"
-#include "common/parallel.h"
+#include "common/function.h"
 #include "common/random.h"
 #include "common/types.h"
 
@@ -45,6 +40,11 @@ class TooLarge : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+namespace detail {
+[[noreturn]] void throw_too_large(const char* what);
+[[noreturn]] void throw_does_not_fit(int64_t value, size_t bytes);
+}  // namespace detail
+
 // One number of a shape. It does arithmetic like an int64_t, but throws TooLarge where that would overflow or
 // where the value does not fit the integer it is assigned to: `p.n = s[0]` with an int n refuses 2^32 instead
 // of running on 0 elements.
@@ -52,14 +52,11 @@ class Extent {
  public:
   template <std::integral I>
   constexpr Extent(I value) : value_(static_cast<int64_t>(value)) {
-    if (!std::in_range<int64_t>(value)) throw TooLarge("a number beyond 2^63");
+    if (!std::in_range<int64_t>(value)) detail::throw_too_large("a number beyond 2^63");
   }
   template <class I>
   requires(std::integral<I> && !std::same_as<I, bool>) constexpr operator I() const {
-    if (!std::in_range<I>(value_)) {
-      throw TooLarge(std::to_string(value_) + " does not fit the " + std::to_string(8 * sizeof(I)) +
-                     "-bit number that holds it");
-    }
+    if (!std::in_range<I>(value_)) detail::throw_does_not_fit(value_, sizeof(I));
     return static_cast<I>(value_);
   }
   template <std::floating_point F>
@@ -80,7 +77,7 @@ template <class A, class B>
 concept ExtentPair = (kIsExtent<A> && (kIsExtent<B> || std::integral<B>)) ||
                      (std::integral<A> && kIsExtent<B>);
 [[noreturn]] inline void throw_overflow() {
-  throw TooLarge("the product of the sizes is beyond 2^63");
+  throw_too_large("the product of the sizes is beyond 2^63");
 }
 }  // namespace detail
 
@@ -130,24 +127,24 @@ constexpr auto operator<=>(A a, B b) {
   return Extent(a).value() <=> Extent(b).value();
 }
 
-// The numbers that a problem's size is made of, in the order of the ladder's .extents().
+// The numbers that a problem's size is made of, in the order of the ladder's .extents(). A ladder names some
+// fifty: what is not inline is in harness/inputs.h.
 class Shape {
  public:
-  Shape() = default;
-  Shape(std::initializer_list<int64_t> numbers) : numbers_(numbers) {}
-  explicit Shape(std::vector<int64_t> numbers) : numbers_(std::move(numbers)) {}
+  Shape();
+  Shape(std::initializer_list<int64_t> numbers);
+  explicit Shape(std::vector<int64_t> numbers);
+  Shape(const Shape&);
+  Shape& operator=(const Shape&);
+  ~Shape();
 
-  Extent operator[](size_t i) const { return numbers_.at(i); }
+  Extent operator[](size_t i) const;
   size_t size() const { return numbers_.size(); }
   const std::vector<int64_t>& numbers() const { return numbers_; }
   bool operator==(const Shape&) const = default;
 
   // "4096 x 33", or "4096x33" as --size takes it
-  std::string text(const char* between = " x ") const {
-    std::string joined;
-    for (const int64_t n : numbers_) joined += (joined.empty() ? "" : between) + std::to_string(n);
-    return joined;
-  }
+  std::string text(const char* between = " x ") const;
 
  private:
   std::vector<int64_t> numbers_;
@@ -159,7 +156,7 @@ struct Fill {
   Distribution distribution = Distribution::kConstant;
   uint64_t seed = 0;
   double a = 0, b = 0;
-  std::function<double(size_t)> function;  // replaces all of the above where it is set
+  Function<double(size_t)> function;  // replaces all of the above where it is set
 };
 
 // What can be done with a buffer whose element type is known only here.
@@ -186,11 +183,12 @@ class Inputs {
 
   // kNowhere only counts bytes. A host Inputs that is given its device twin downloads large inputs from it,
   // before any kernel ran, instead of computing them again (that both are equal is tested).
-  explicit Inputs(Where where, const Inputs* twin = nullptr) : where_(where), twin_(twin) {}
+  explicit Inputs(Where where, const Inputs* twin = nullptr);
   // The caller's own device memory: the pointers of the buffers in the order of the calls, as they are.
-  explicit Inputs(std::vector<void*> given) : where_(Where::kGiven), given_(std::move(given)) {}
+  explicit Inputs(std::vector<void*> given);
   Inputs(const Inputs&) = delete;
   Inputs& operator=(const Inputs&) = delete;
+  ~Inputs();
 
   // What a maker returns: it becomes a buffer when it is assigned to a pointer, which tells its element type
   // and its role.
@@ -198,8 +196,7 @@ class Inputs {
    public:
     template <class T>
     operator T*() && {
-      return static_cast<T*>(in_->make<std::remove_const_t<T>>(n_, role(std::is_const_v<T>), std::move(fill_),
-                                                               std::move(dims_))) +
+      return static_cast<T*>(make(detail::element_type<std::remove_const_t<T>>(), std::is_const_v<T>)) +
              offset_;
     }
     // The pointer to element `count` on: in.normal(n + 1) + 1 is a misaligned input of n.
@@ -207,14 +204,14 @@ class Inputs {
       values.offset_ += count;
       return values;
     }
+    Values(const Values&);
+    Values& operator=(const Values&);
+    ~Values();
 
    private:
     friend class Inputs;
-    Values(Inputs* in, size_t n, detail::Fill fill, bool output, std::vector<int64_t> dims)
-        : in_(in), n_(n), fill_(std::move(fill)), output_(output), dims_(std::move(dims)) {}
-    Role role(bool is_const) const {
-      return output_ ? Role::kOutput : is_const ? Role::kInput : Role::kInOut;
-    }
+    Values(Inputs* in, size_t n, detail::Fill fill, bool output, std::vector<int64_t> dims);
+    void* make(const detail::ElementType& type, bool is_const);
 
     Inputs* in_;
     size_t n_;
@@ -225,45 +222,23 @@ class Inputs {
   };
 
   // n values of N(0, scale^2), each rounded to the element type (random.h says how).
-  [[nodiscard]] Values normal(Extent n, double scale = 1) {
-    return random(n, Distribution::kNormal, scale, 0);
-  }
+  [[nodiscard]] Values normal(Extent n, double scale = 1);
   // Uniform from 0 to 1, or over the whole range of an integer type.
-  [[nodiscard]] Values uniform(Extent n) { return random(n, Distribution::kUniform, 0, 0); }
+  [[nodiscard]] Values uniform(Extent n);
   // Uniform from low up to, not including, high.
-  [[nodiscard]] Values uniform(Extent n, double low, double high) {
-    return random(n, Distribution::kUniform, low, high);
-  }
-  [[nodiscard]] Values constant(Extent n, double value) {
-    return random(n, Distribution::kConstant, value, 0);
-  }
+  [[nodiscard]] Values uniform(Extent n, double low, double high);
+  [[nodiscard]] Values constant(Extent n, double value);
   // function(i) for each i < n, called on several threads; rounded to the element type.
-  [[nodiscard]] Values fill(Extent n, std::function<double(size_t)> function) {
-    return Values(this, n, {.function = std::move(function)}, false, {n});
-  }
+  [[nodiscard]] Values fill(Extent n, Function<double(size_t)> function);
   // A buffer that a run writes, all of it.
   template <class... Extents>
   [[nodiscard]] Values output(Extents... extents) {
-    return Values(this, (Extent(1) * ... * Extent(extents)), {}, true,
-                  {static_cast<int64_t>(Extent(extents))...});
+    return output_of({Extent(extents)...});
   }
 
   // ---- For the harness ----
 
-  struct Buffer {
-    const detail::ElementType* type;
-    size_t n;
-    Role role;
-    std::vector<int64_t> dims;
-    detail::Fill fill;
-    DeviceMemory device;
-    std::unique_ptr<unsigned char[]> host;      // host: inputs, or the latest run's output
-    std::unique_ptr<unsigned char[]> expected;  // host, outputs: the reference's result
-    std::unique_ptr<unsigned char[]> initial;   // host, in place: the values before a run
-    size_t bytes() const { return n * type->size; }
-    bool written() const { return role != Role::kInput; }
-    void* data() const { return host ? static_cast<void*>(host.get()) : device.data(); }
-  };
+  struct Buffer;  // inputs_buffer.h
   std::vector<Buffer>& buffers() { return buffers_; }
   const std::vector<Buffer>& buffers() const { return buffers_; }
   // Bytes of all buffers made so far, guard bands included.
@@ -283,15 +258,8 @@ class Inputs {
 
   static constexpr size_t kDownloadFrom = size_t{1} << 22;  // elements; below, the host computes its own
 
-  Values random(Extent n, Distribution distribution, double a, double b) {
-    return Values(this, n, {distribution, ++seed_, a, b, nullptr}, false, {n});
-  }
-
-  template <class T>
-  void* make(size_t n, Role role, detail::Fill fill, std::vector<int64_t> dims) {
-    return make(detail::element_type<T>(), n, role, std::move(fill), std::move(dims));
-  }
-
+  Values random(Extent n, Distribution distribution, double a, double b);
+  Values output_of(std::initializer_list<Extent> extents);
   void* make(const detail::ElementType& type, size_t n, Role role, detail::Fill fill,
              std::vector<int64_t> dims);
   static void fill_device(const Buffer& buffer);

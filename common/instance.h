@@ -13,9 +13,17 @@
 #include <string>
 #include <vector>
 
+#include "common/buffer.h"
+#include "common/function.h"
+#include "common/inputs_buffer.h"
 #include "common/ladder.h"
 
 namespace days {
+
+// A Problem<T> of the type, without its pointers.
+inline std::shared_ptr<void> new_problem(const Typed& type) {
+  return {type.create(), type.destroy};
+}
 
 class Instance {
  public:
@@ -86,7 +94,7 @@ class Instance {
   void make_host();
   void reset_host();
   void run_reference();
-  Report run_on_host(const std::function<void(const void*)>& version);
+  Report run_on_host(const Function<void(const void*)>& version);
   Report compare_outputs(double allowance = 0);
   Report inspect(bool expect_poison);
   Report refusal(const Row& row, size_t short_by, const std::string& what, cudaStream_t stream);

@@ -27,28 +27,22 @@
 #include <cuda_runtime.h>
 
 #include <cstddef>
-#include <functional>
 #include <initializer_list>
-#include <map>
-#include <memory>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <tuple>
 #include <type_traits>
 #include <typeindex>
-#include <utility>
+#include <typeinfo>
 #include <vector>
 
-#include "common/buffer.h"
-#include "common/check.h"
 #include "common/compare.h"
 #include "common/device.h"
-#include "common/image.h"
+#include "common/function.h"
 #include "common/inputs.h"
-#include "common/parallel.h"
 #include "common/types.h"
 #include "common/util.h"
+#include "common/workspace.h"
 
 // A function, function template or overload set as one object that accepts exactly the problems that the
 // function does.
@@ -65,6 +59,9 @@
 #define DAYS_JOIN_NOW(a, b) a##b
 
 namespace days {
+
+struct Image;  // image.h
+struct SharedImage;
 
 // Bytes that a problem has to move at the least: each input once, each output once.
 struct Traffic {
@@ -88,47 +85,45 @@ enum class Rate { kNone, ffma, mma_fp16, mma_bf16, by_type };
 
 namespace detail {
 
+// "day05_matmul" of ".../day05_matmul/ladder.h"; "" where no folder of the path is a day.
+std::string day_of(const std::string& file);
+
 // Problems are passed as void* from here on: Row and Typed belong to one Problem<T> each, and the ladder
 // hands them only that.
-using Launch = std::function<void(const void* problem, cudaStream_t)>;
+using Launch = Function<void(const void* problem, cudaStream_t)>;
+using MakeInputs = Function<void(void* problem, const Shape&, Inputs&)>;
+// The reference of the rows from `begin` to `end`.
+using SomeRows = Function<void(const void* problem, size_t begin, size_t end,
+                               const Function<void(const void*)>& reference)>;
 
-struct BaselineKey {
-  std::string ladder, name;
-  std::type_index problem;
-  auto operator<=>(const BaselineKey&) const = default;
-};
-// A function-local object, so that it exists before whichever file's registration comes first.
-inline std::map<BaselineKey, Launch>& baselines() {
-  static std::map<BaselineKey, Launch> all;
-  return all;
+// f(const Problem&, A...), where f is the object of a Function<R(const void*, A...)>.
+template <class F, class Problem, class R, class... A>
+R call(const void* f, const void* p, A... a) {
+  return static_cast<R>(captured<F>(f)(*static_cast<const Problem*>(p), static_cast<A>(a)...));
 }
-
-// f(const Problem&, A...) as a function of a void*. One without captures, as LAUNCHER makes them, becomes a
-// pointer: all pointers share one instantiation of std::function, where each lambda would have its own.
-template <class Problem, class R, class... A, class F>
-std::function<R(const void*, A...)> erased(F f) {
-  if constexpr (std::is_empty_v<F> && std::is_default_constructible_v<F>) {
-    return static_cast<R (*)(const void*, A...)>([](const void* p, A... a) -> R {
-      return static_cast<R>(F{}(*static_cast<const Problem*>(p), static_cast<A>(a)...));
-    });
+// Null where the launcher does not accept the problem.
+template <class F, class Problem>
+constexpr Launch::Call* launch_call() {
+  if constexpr (std::is_invocable_v<F, const Problem&, cudaStream_t>) {
+    return call<F, Problem, void>;
   } else {
-    return [f](const void* p, A... a) -> R {
-      return static_cast<R>(f(*static_cast<const Problem*>(p), static_cast<A>(a)...));
-    };
+    return nullptr;
   }
 }
 template <class Problem, class F>
 Launch erase_launcher(F launcher) {
-  return erased<Problem, void, cudaStream_t>(launcher);
+  return {capture(launcher), launch_call<F, Problem>()};
 }
 
 using AllTypes = std::tuple<float, double, half, bf16, int8_t, uint8_t, int16_t, uint16_t, int32_t, uint32_t,
                             int64_t, uint64_t>;
 
+void add_baseline(const char* ladder, const char* name, const std::type_info& problem, const Launch& launch);
+
 template <template <class> class Problem, class T, class F>
 void register_one(const char* ladder, const char* name, F launcher) {
   if constexpr (std::is_invocable_v<F, const Problem<T>&, cudaStream_t>) {
-    baselines()[{ladder, name, typeid(Problem<T>)}] = erase_launcher<Problem<T>>(launcher);
+    add_baseline(ladder, name, typeid(Problem<T>), erase_launcher<Problem<T>>(launcher));
   }
 }
 // No types given: all that the launcher accepts.
@@ -146,6 +141,43 @@ template <class P>
 concept HasWorkspace = requires(P& p) {
   p.workspace = Workspace{};
 };
+template <class P>
+void set_workspace(void* p, Workspace workspace) {
+  if constexpr (HasWorkspace<P>) static_cast<P*>(p)->workspace = workspace;
+}
+
+// A Problem<T> and its element type.
+struct ProblemType {
+  const char* name;  // "fp32"
+  const std::type_info& problem;
+  void* (*create)();
+  void (*destroy)(void*);
+};
+template <class T, class P>
+ProblemType problem_type() {
+  return {TypeInfo<T>::kName, typeid(P), []() -> void* { return new P(); },
+          [](void* p) { delete static_cast<P*>(p); }};
+}
+
+// Ladder's steps whose callables take more than the problem; `f` as in call().
+template <class F, class P>
+void make_inputs(const void* f, void* p, const Shape& s, Inputs& in) {
+  captured<F>(f)(*static_cast<P*>(p), s, in);
+}
+template <class F, class T, class P>
+Bound tolerance(const void* f, const void* p, Inputs& in) {
+  return captured<F>(f)(Type<T>{}, *static_cast<const P*>(p), in);
+}
+template <class F, class P>
+void picture_in(const void* f, void* p, const Shape& s, const SharedImage& image, Inputs& in) {
+  captured<F>(f)(*static_cast<P*>(p), s, image, in);
+}
+template <class F, class P>
+void some_rows(const void* f, const void* p, size_t begin, size_t end,
+               const Function<void(const void*)>& reference) {
+  const P few = captured<F>(f)(*static_cast<const P*>(p), begin, end);
+  reference(&few);
+}
 
 }  // namespace detail
 
@@ -172,19 +204,19 @@ struct Exercise {
 struct Row {
   std::string name;
   bool baseline = false;
-  bool exercise = false;                                      // takes part only where it is asked for
-  std::string needs_text;                                     // "cols % 8 == 0"
-  std::vector<Requirement> runs_on;                           // none or one
-  std::vector<detail::Launch> launch;                         // empty: this variant has no such type
-  std::vector<std::function<bool(const void*)>> needs;        // empty: every shape
-  std::vector<std::function<size_t(const void*)>> workspace;  // empty: none
-  std::vector<double> allowance;  // added to the tolerance, by .within; empty: nothing
+  bool exercise = false;                                 // takes part only where it is asked for
+  std::string needs_text;                                // "cols % 8 == 0"
+  std::vector<Requirement> runs_on;                      // none or one
+  std::vector<detail::Launch> launch;                    // empty: this variant has no such type
+  std::vector<Function<bool(const void*)>> needs;        // empty: every shape
+  std::vector<Function<size_t(const void*)>> workspace;  // empty: none
+  std::vector<double> allowance;                         // added to the tolerance, by .within; empty: nothing
 };
 
 // A problem with pointers of one side, device or host.
 struct InputMaker {
   std::string name;  // "" for the ladder's .inputs
-  std::vector<std::function<void(void*, const Shape&, Inputs&)>> make;
+  std::vector<detail::MakeInputs> make;
 };
 
 // How a size sweep is drawn, and what it measures.
@@ -196,26 +228,28 @@ struct SweepAxis {
 
 // What depends on the element type.
 struct Typed {
+  explicit Typed(const std::type_info& of) : problem(of) {}
+
   std::string name;  // "fp32"
   std::type_index problem;
-  std::function<std::shared_ptr<void>()> create;
-  std::function<void(void*, Workspace)> set_workspace;  // empty: the problem has none
-  std::function<void(const void*)> reference, parallel;
-  std::function<void(const void*)>
-      reference_by_rows;  // the same on all cores; empty: rows depend on each other
-  std::function<Traffic(const void*)> traffic;
-  std::function<double(const void*)> flops;
-  std::function<Bound(const void*, Inputs&)> tolerance;
-  std::function<Report(const void*)> check_large;
-  std::function<void(void*, const Shape&, const std::shared_ptr<const Image>&, Inputs&)> picture_in;
-  std::function<Image(const void*)> picture_out;
+  void* (*create)() = nullptr;  // a Problem<T>
+  void (*destroy)(void*) = nullptr;
+  void (*set_workspace)(void*, Workspace) = nullptr;  // null: the problem has none
+  Function<void(const void*)> reference, parallel;
+  Function<void(const void*)> reference_by_rows;  // the same on all cores; empty: rows depend on each other
+  Function<Traffic(const void*)> traffic;
+  Function<double(const void*)> flops;
+  Function<Bound(const void*, Inputs&)> tolerance;
+  Function<Report(const void*)> check_large;
+  Function<void(void*, const Shape&, const SharedImage&, Inputs&)> picture_in;
+  Function<Image(const void*)> picture_out;
 };
 
-// A ladder with its types erased: all that run, tests and benchmarks see.
+// A ladder with its types erased: all that run, tests and benchmarks see. What is not inline is in
+// harness/ladder.h, compiled once for all days.
 struct LadderInfo {
-  // In harness/inputs.h: a ladder is copied some twenty times while it is written, and each copy inlined
-  // costs compile time.
-  LadderInfo();
+  // `file`: that which defines the ladder.
+  LadderInfo(const char* name, const char* file);
   LadderInfo(const LadderInfo&);
   LadderInfo& operator=(const LadderInfo&);
   ~LadderInfo();
@@ -231,37 +265,40 @@ struct LadderInfo {
   Rate rate = Rate::kNone;
   std::string lesson_text;
   std::optional<Exercise> exercise_info;
-  std::function<Shape(const Image&)> picture_size;  // empty: --image is not for this ladder
+  Function<Shape(const Image&)> picture_size;  // empty: --image is not for this ladder
 
-  Rate rate_of(size_t type) const {
-    if (rate != Rate::by_type) return rate;
-    return types[type].name == TypeInfo<half>::kName   ? Rate::mma_fp16
-           : types[type].name == TypeInfo<bf16>::kName ? Rate::mma_bf16
-                                                       : Rate::ffma;
-  }
-
+  Rate rate_of(size_t type) const;
   // The launcher of a row, or null where the variant lacks the type or the library was not built in.
-  const detail::Launch* launcher(const Row& row, size_t type) const {
-    if (!row.baseline) return row.launch[type] ? &row.launch[type] : nullptr;
-    const auto found = detail::baselines().find({name, row.name, types[type].problem});
-    return found == detail::baselines().end() ? nullptr : &found->second;
-  }
-
+  const detail::Launch* launcher(const Row& row, size_t type) const;
   // Why a row cannot run here at all, whatever the shape; "" where it can.
-  std::string absent(const Row& row, size_t type, const Device& device) const {
-    if (launcher(row, type) == nullptr) {
-      bool other = !row.baseline;  // a library that takes another type is here
-      for (size_t i = 0; i < types.size(); ++i) other = other || launcher(row, i) != nullptr;
-      return other ? "no " + types[type].name : "not built";
-    }
-    for (const Requirement& requirement : row.runs_on) {
-      if (!requirement.met(device))
-        return std::string("needs ") + requirement.text + ", this is " + device.sm();
-      if (device.code < requirement.code)
-        return std::string("needs ") + requirement.text + ", built for sm_" + std::to_string(device.code);
-    }
-    return "";
-  }
+  std::string absent(const Row& row, size_t type, const Device& device) const;
+
+ protected:
+  // What is left of Ladder's steps without the element types. A list has one function for each of them.
+  template <class Erased>
+  using Calls = std::initializer_list<typename Erased::Call*>;
+
+  void set_extents(std::initializer_list<const char*> names);
+  void set_types(std::initializer_list<detail::ProblemType> problems);
+  void add_variant(const char* name, const detail::Captures& f, Calls<detail::Launch> calls);
+  void add_baseline(const char* name);
+  void set_exercise(const char* goal, const char* starts, const char* solution, const Gates& gates);
+  // Of the last row.
+  void set_needs(const char* text, const detail::Captures& f, Calls<Function<bool(const void*)>> calls);
+  void set_allowance(std::initializer_list<double> allowance);
+  void set_runs_on(const Requirement& requirement);
+  void set_workspace(const detail::Captures& f, Calls<Function<size_t(const void*)>> calls,
+                     std::initializer_list<void (*)(void*, Workspace)> setters);
+  // Of the types.
+  template <class Erased>
+  void set(Erased Typed::*member, const detail::Captures& f, Calls<Erased> calls);
+  void set_by_rows(const detail::Captures& rows, Calls<Function<size_t(const void*)>> counts,
+                   const detail::Captures& some, Calls<detail::SomeRows> calls);
+  void set_shapes(std::vector<Shape> LadderInfo::*member, std::initializer_list<Shape> shapes);
+  void set_sweep(std::initializer_list<Shape> shapes, const SweepAxis& axis);
+  void set_inputs(const detail::Captures& f, Calls<detail::MakeInputs> calls);
+  void add_hostile(const char* name, const detail::Captures& f, Calls<detail::MakeInputs> calls);
+  void set_lesson(const char* text);
 };
 
 template <template <class> class Problem, class... Ts>
@@ -273,29 +310,16 @@ class Ladder : public LadderInfo {
   explicit Ladder(const LadderInfo& info) : LadderInfo(info) {}
 
   Ladder extents(std::initializer_list<const char*> names) const {
-    return with([&](LadderInfo& l) { l.extents.assign(names.begin(), names.end()); });
+    Ladder l = *this;
+    l.set_extents(names);
+    return l;
   }
 
   template <class... Us>
   Ladder<Problem, Us...> types() const {
     static_assert(sizeof...(Ts) == 0, ".types is called once");
-    LadderInfo info = *this;
-    require(info.rows.empty() && info.makers.empty(), name,
-            ": .types<...>() comes before what depends on it");
-    (info.types.push_back({TypeInfo<Us>::kName,
-                           typeid(Problem<Us>),
-                           [] { return std::make_shared<Problem<Us>>(); },
-                           {},
-                           {},
-                           {},
-                           {},
-                           {},
-                           {},
-                           {},
-                           {},
-                           {},
-                           {}}),
-     ...);
+    Ladder info = *this;
+    info.set_types({detail::problem_type<Us, Problem<Us>>()...});
     return Ladder<Problem, Us...>(info);
   }
 
@@ -304,52 +328,47 @@ class Ladder : public LadderInfo {
   Ladder variant(const char* name, F launcher) const {
     static_assert((std::is_invocable_v<F, const Problem<Ts>&, cudaStream_t> || ...),
                   "the launcher accepts the problem of none of the ladder's types (and .types comes first)");
-    return with([&](LadderInfo& l) {
-      for (const Row& row : l.rows) require(row.name != name, l.name, ": two rows are named ", name);
-      Row row = new_row(name, false);
-      size_t type = 0;
-      (set_launch<Ts>(row, type++, launcher), ...);
-      l.rows.push_back(std::move(row));
-    });
+    Ladder l = *this;
+    l.add_variant(name, detail::capture(launcher), {detail::launch_call<F, Problem<Ts>>()...});
+    return l;
   }
 
   // A contestant from baselines/*.cu, by the name it registers with.
   Ladder baseline(const char* name) const {
-    return with([&](LadderInfo& l) { l.rows.push_back(new_row(name, true)); });
+    Ladder l = *this;
+    l.add_baseline(name);
+    return l;
   }
 
   // The learner's kernel, a row named "exercise". `starts` and `solution` name variants.
   template <class F>
   Ladder exercise(F launcher, const char* goal, const char* starts, const char* solution, Gates gates) const {
-    Ladder ladder = variant("exercise", launcher);
-    ladder.rows.back().exercise = true;
-    ladder.exercise_info = Exercise{goal, starts, solution, gates};
-    return ladder;
+    Ladder l = variant("exercise", launcher);
+    l.set_exercise(goal, starts, solution, gates);
+    return l;
   }
 
   // The shapes that the variant supports: its launcher must refuse all others with std::invalid_argument.
   template <class F>
   Ladder needs(const char* text, F condition) const {
-    return with([&](LadderInfo& l) {
-      Row& row = last(l);
-      row.needs_text = text;
-      size_t type = 0;
-      ((row.needs[type++] = detail::erased<Problem<Ts>, bool>(condition)), ...);
-    });
+    Ladder l = *this;
+    l.set_needs(text, detail::capture(condition), {detail::call<F, Problem<Ts>, bool>...});
+    return l;
   }
 
   // A library's whole numbers may be this far from the reference's: it rounds by another rule, which the
   // day's note tells.
   Ladder within(double allowance) const {
-    return with([&](LadderInfo& l) {
-      require(last(l).baseline, l.name, ": .within is for a library; a kernel of ours has no excuse");
-      last(l).allowance = {(std::is_integral_v<Ts> ? allowance : 0)...};
-    });
+    Ladder l = *this;
+    l.set_allowance({(std::is_integral_v<Ts> ? allowance : 0)...});
+    return l;
   }
 
   // The devices that the variant's code exists for.
   Ladder runs_on(Requirement requirement) const {
-    return with([&](LadderInfo& l) { last(l).runs_on = {requirement}; });
+    Ladder l = *this;
+    l.set_runs_on(requirement);
+    return l;
   }
 
   // Bytes of scratch memory, which the harness puts into p.workspace; with less than that the launcher must
@@ -358,15 +377,10 @@ class Ladder : public LadderInfo {
   Ladder workspace(F bytes) const {
     static_assert((detail::HasWorkspace<Problem<Ts>> && ...),
                   "the problem needs a member `days::Workspace workspace`");
-    return with([&](LadderInfo& l) {
-      size_t type = 0;
-      Row& row = last(l);
-      ((row.workspace[type++] = detail::erased<Problem<Ts>, size_t>(bytes)), ...);
-      type = 0;
-      ((l.types[type++].set_workspace =
-            [](void* p, Workspace w) { set_workspace_of(*static_cast<Problem<Ts>*>(p), w); }),
-       ...);
-    });
+    Ladder l = *this;
+    l.set_workspace(detail::capture(bytes), {detail::call<F, Problem<Ts>, size_t>...},
+                    {detail::set_workspace<Problem<Ts>>...});
+    return l;
   }
 
   // void reference(const Problem<T>&) on host pointers: the truth, serial, obvious, accumulating in double.
@@ -374,35 +388,17 @@ class Ladder : public LadderInfo {
   Ladder reference(F f) const {
     static_assert((std::is_invocable_v<F, const Problem<Ts>&> && ...),
                   "the reference must accept every type");
-    return with([&](LadderInfo& l) {
-      size_t type = 0;
-      ((l.types[type++].reference = detail::erased<Problem<Ts>, void>(f)), ...);
-    });
+    return with(&Typed::reference, f);
   }
   // The problem is made of rows(p) rows that do not depend on each other; some(p, begin, end) is that of a
   // few of them, on host pointers. The reference of a big problem then takes all of the CPU's cores, but
   // where it is timed. Comes after .reference.
   template <class Rows, class Some>
   Ladder by_rows(Rows rows, Some some) const {
-    return with([&](LadderInfo& l) {
-      for (const Typed& typed : l.types)
-        require(static_cast<bool>(typed.reference), l.name, ": .by_rows comes after .reference");
-      size_t type = 0;
-      ((
-           l.types[type].reference_by_rows =
-               [rows, some, reference = l.types[type].reference](const void* p) {
-                 const Problem<Ts>& whole = *as<Problem<Ts>>(p);
-                 parallel_ranges(
-                     static_cast<size_t>(rows(whole)),
-                     [&](size_t, size_t begin, size_t end) {
-                       const Problem<Ts> few = some(whole, begin, end);
-                       reference(&few);
-                     },
-                     1);
-               },
-           ++type),
-       ...);
-    });
+    Ladder l = *this;
+    l.set_by_rows(detail::capture(rows), {detail::call<Rows, Problem<Ts>, size_t>...}, detail::capture(some),
+                  {detail::some_rows<Some, Problem<Ts>>...});
+    return l;
   }
   // The reference's work on all of the CPU's cores, as good as a CPU does it: timed, and tested like a
   // variant.
@@ -410,183 +406,104 @@ class Ladder : public LadderInfo {
   Ladder parallel(F f) const {
     static_assert((std::is_invocable_v<F, const Problem<Ts>&> && ...),
                   "the parallel version must accept every type");
-    return with([&](LadderInfo& l) {
-      size_t type = 0;
-      ((l.types[type++].parallel = detail::erased<Problem<Ts>, void>(f)), ...);
-    });
+    return with(&Typed::parallel, f);
   }
 
-  Ladder shapes(std::initializer_list<Shape> shapes) const {
-    return with([&](LadderInfo& l) { l.test_shapes = checked(shapes); });
-  }
+  Ladder shapes(std::initializer_list<Shape> shapes) const { return with(&LadderInfo::test_shapes, shapes); }
   // Further test shapes that are too big for the CPU backend (its threads cost some nanoseconds each).
   Ladder gpu_shapes(std::initializer_list<Shape> shapes) const {
-    return with([&](LadderInfo& l) { l.gpu_shapes = checked(shapes); });
+    return with(&LadderInfo::gpu_shapes, shapes);
   }
-  Ladder bench(std::initializer_list<Shape> shapes) const {
-    return with([&](LadderInfo& l) { l.bench_shapes = checked(shapes); });
-  }
+  Ladder bench(std::initializer_list<Shape> shapes) const { return with(&LadderInfo::bench_shapes, shapes); }
   // Sizes from small to big, odd ones among them, for `./days bench --sweep`.
   Ladder sweep(std::initializer_list<Shape> shapes, const SweepAxis& axis = {}) const {
-    return with([&](LadderInfo& l) {
-      for (const std::string& extent : {axis.over, axis.each})
-        require(extent.empty() || std::find(l.extents.begin(), l.extents.end(), extent) != l.extents.end(),
-                l.name, ": .sweep over an extent that it does not have:", extent);
-      require(axis.type.empty() || std::any_of(l.types.begin(), l.types.end(),
-                                               [&](const Typed& type) { return type.name == axis.type; }),
-              l.name, ": .sweep of a type that it does not have:", axis.type);
-      l.sweep_shapes = checked(shapes);
-      l.sweep_axis = axis;
-    });
+    Ladder l = *this;
+    l.set_sweep(shapes, axis);
+    return l;
   }
-  Ladder show(std::initializer_list<Shape> shapes) const {
-    return with([&](LadderInfo& l) { l.show_shapes = checked(shapes); });
-  }
+  Ladder show(std::initializer_list<Shape> shapes) const { return with(&LadderInfo::show_shapes, shapes); }
 
   // Sets the problem's members for a shape (inputs.h). Called as make(Problem<T>&, Shape, Inputs&).
   template <class F>
   Ladder inputs(F make) const {
-    return with([&](LadderInfo& l) {
-      require(l.makers.empty(), l.name, ": .inputs comes once, before .hostile");
-      add_maker(l, "", make);
-    });
+    Ladder l = *this;
+    l.set_inputs(detail::capture(make), {detail::make_inputs<F, Problem<Ts>>...});
+    return l;
   }
   // Further inputs, on which every test shape is run too.
   template <class F>
   Ladder hostile(const char* name, F make) const {
-    return with([&](LadderInfo& l) {
-      require(!l.makers.empty(), l.name, ": .hostile comes after .inputs");
-      add_maker(l, name, make);
-    });
+    Ladder l = *this;
+    l.add_hostile(name, detail::capture(make), {detail::make_inputs<F, Problem<Ts>>...});
+    return l;
   }
 
   // The least traffic of a problem, for GB/s. Its mix of reads and writes chooses the limit that the table
   // shows.
   template <class F>
   Ladder traffic(F f) const {
-    return with([&](LadderInfo& l) {
-      size_t type = 0;
-      ((l.types[type++].traffic = detail::erased<Problem<Ts>, Traffic>(f)), ...);
-    });
+    return with(&Typed::traffic, f);
   }
   // The operations of a compute-bound problem: the table then shows TFLOP/s, of this instruction's limit.
   template <class F>
   Ladder flops(F f, Rate rate) const {
-    return with([&](LadderInfo& l) {
-      l.rate = rate;
-      size_t type = 0;
-      ((l.types[type++].flops = detail::erased<Problem<Ts>, double>(f)), ...);
-    });
+    Ladder l = with(&Typed::flops, f);
+    l.rate = rate;
+    return l;
   }
 
   // When an element is right: a policy of compare.h.
   template <class Policy>
   Ladder tolerance(Policy policy) const {
-    return with([&](LadderInfo& l) {
-      size_t type = 0;
-      ((l.types[type++].tolerance =
-            [policy](const void* p, Inputs& in) { return policy(Type<Ts>{}, *as<Problem<Ts>>(p), in); }),
-       ...);
-    });
+    Ladder l = *this;
+    l.set(&Typed::tolerance, detail::capture(policy), {detail::tolerance<Policy, Ts, Problem<Ts>>...});
+    return l;
   }
 
   // Report check(const Problem<T>&): whether the outputs of a problem on host pointers are right, for shapes
   // whose reference would take too long (more than kLargeFlops).
   template <class F>
   Ladder check_large(F f) const {
-    return with([&](LadderInfo& l) {
-      size_t type = 0;
-      ((l.types[type++].check_large = detail::erased<Problem<Ts>, Report>(f)), ...);
-    });
+    return with(&Typed::check_large, f);
   }
 
-  // --image and --out: a picture as the problem, and the result as a picture.
+  // --image and --out: a picture as the problem, and the result as a picture. The day includes image.h.
   //   size(const Image&) -> Shape             the first numbers of the shape; --size gives the others
   //   in(Problem<T>&, const Shape&, const std::shared_ptr<const Image>&, Inputs&)      as .inputs
   //   out(const Problem<T>&) -> Image         of host pointers, after a run
   template <class Size, class In, class Out>
   Ladder picture(Size size, In in, Out out) const {
-    return with([&](LadderInfo& l) {
-      l.picture_size = size;
-      size_t type = 0;
-      ((
-           l.types[type].picture_in = [in](void* p, const Shape& s, const std::shared_ptr<const Image>& image,
-                                           Inputs& to) { in(*static_cast<Problem<Ts>*>(p), s, image, to); },
-           l.types[type++].picture_out = [out](const void* p) { return out(*as<Problem<Ts>>(p)); }),
-       ...);
-    });
+    Ladder l = with(&Typed::picture_out, out);
+    l.picture_size = size;
+    l.set(&Typed::picture_in, detail::capture(in), {detail::picture_in<In, Problem<Ts>>...});
+    return l;
   }
 
   Ladder lesson(const char* text) const {
-    return with([&](LadderInfo& l) { l.lesson_text = text; });
+    Ladder l = *this;
+    l.set_lesson(text);
+    return l;
   }
 
  private:
-  template <class P>
-  static const P* as(const void* p) {
-    return static_cast<const P*>(p);
+  // f(const Problem<T>&) for each type.
+  template <class R, class F>
+  Ladder with(Function<R(const void*)> Typed::*member, const F& f) const {
+    Ladder l = *this;
+    l.set(member, detail::capture(f), {detail::call<F, Problem<Ts>, R>...});
+    return l;
   }
-  template <class F>
-  Ladder with(const F& change) const {
-    Ladder copy = *this;
-    change(static_cast<LadderInfo&>(copy));
-    return copy;
-  }
-  static Row& last(LadderInfo& l) {
-    require(!l.rows.empty(), l.name, ": .needs, .runs_on and .workspace follow a .variant or .baseline");
-    return l.rows.back();
-  }
-  static Row new_row(const char* name, bool baseline) {
-    constexpr size_t kTypes = sizeof...(Ts);
-    Row row;
-    row.name = name;
-    row.baseline = baseline;
-    row.launch.resize(kTypes);
-    row.needs.resize(kTypes);
-    row.workspace.resize(kTypes);
-    return row;
-  }
-  template <class T, class F>
-  static void set_launch(Row& row, size_t type, F launcher) {
-    if constexpr (std::is_invocable_v<F, const Problem<T>&, cudaStream_t>) {
-      row.launch[type] = detail::erase_launcher<Problem<T>>(launcher);
-    }
-  }
-  template <class P>
-  static void set_workspace_of(P& p, Workspace w) {
-    if constexpr (detail::HasWorkspace<P>) p.workspace = w;
-  }
-  template <class F>
-  static void add_maker(LadderInfo& l, const char* name, F make) {
-    InputMaker maker{name, {}};
-    (maker.make.push_back(
-         [make](void* p, const Shape& s, Inputs& in) { make(*static_cast<Problem<Ts>*>(p), s, in); }),
-     ...);
-    l.makers.push_back(std::move(maker));
-  }
-  std::vector<Shape> checked(std::initializer_list<Shape> shapes) const {
-    for (const Shape& shape : shapes) {
-      require(shape.size() == LadderInfo::extents.size(), name, ": a shape has the numbers of .extents, not ",
-              shape.text());
-      for (const int64_t n : shape.numbers())
-        require(n > 0, name, ": every number of a shape is positive, not", n);
-    }
-    return shapes;
+  Ladder with(std::vector<Shape> LadderInfo::*member, std::initializer_list<Shape> shapes) const {
+    Ladder l = *this;
+    l.set_shapes(member, shapes);
+    return l;
   }
 };
-
-namespace detail {
-// "day05_matmul" of ".../day05_matmul/ladder.h"; "" where no folder of the path is a day.
-std::string day_of(const std::string& file);
-}  // namespace detail
 
 // Starts a ladder on problems of the struct template Problem. `file` is where it is called: it tells the day.
 template <template <class> class Problem>
 Ladder<Problem> ladder(const char* name, const char* file = __builtin_FILE()) {
-  LadderInfo info;
-  info.name = name;
-  info.day = detail::day_of(file);
-  return Ladder<Problem>(info);
+  return Ladder<Problem>(LadderInfo(name, file));
 }
 
 }  // namespace days

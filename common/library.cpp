@@ -196,7 +196,7 @@ int days_launch(const char* ladder, const char* type, const char* row, const int
     const days::LadderInfo& found = days::find_ladder(ladder);
     const size_t index = days::find_type(found, type);
     const days::Row& launched = days::find_row(found, index, row);
-    const std::shared_ptr<void> problem = found.types[index].create();
+    const std::shared_ptr<void> problem = days::new_problem(found.types[index]);
     days::Inputs given(std::vector<void*>(buffers, buffers + count));
     found.makers.at(0).make[index](problem.get(), days::make_shape(found, shape, extents), given);
     days::require(given.buffers().size() == count, found.name, " takes", given.buffers().size(),

@@ -19,10 +19,9 @@
 #include <string>
 #include <type_traits>
 
-#include "common/device.h"
-#include "common/instance.h"
+#include "common/buffer.h"
+#include "common/check.h"
 #include "common/ladder.h"
-#include "common/timing.h"
 
 #define TEST_LADDER(day, ladder)                                  \
   [[maybe_unused]] static const bool days_test_##day##_##ladder = \

@@ -1,19 +1,50 @@
 // SPDX-License-Identifier: MIT
 //
-// Part of instance.cpp: inputs.h's and ladder.h's definitions that no day has to compile again.
+// Part of instance.cpp: inputs.h's and function.h's definitions that no day has to compile again.
 #pragma once
 
 #include <cmath>
 #include <cstring>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "common/check.h"
+#include "common/function.h"
+#include "common/harness.h"
+#include "common/harness/compare.h"
 #include "common/inputs.h"
-#include "common/ladder.h"
+#include "common/inputs_buffer.h"
+#include "common/parallel.h"
 
 namespace days {
 namespace detail {
+
+struct Captures::Owner {
+  std::shared_ptr<const void> object;
+};
+Captures::Captures(const void* object, void (*destroy)(const void*))
+    : object_(object), owner_(new Owner{{object, destroy}}) {}
+Captures::Captures(const Captures& other)
+    : object_(other.object_), owner_(other.owner_ == nullptr ? nullptr : new Owner(*other.owner_)) {}
+Captures& Captures::operator=(const Captures& other) {
+  Captures copy = other;
+  std::swap(object_, copy.object_);
+  std::swap(owner_, copy.owner_);
+  return *this;
+}
+Captures::~Captures() {
+  delete owner_;
+}
+
+void throw_too_large(const char* what) {
+  throw TooLarge(what);
+}
+void throw_does_not_fit(int64_t value, size_t bytes) {
+  throw TooLarge(std::to_string(value) + " does not fit the " + std::to_string(8 * bytes) +
+                 "-bit number that holds it");
+}
 
 template <class T>
 const ElementType& element_type() {
@@ -49,7 +80,11 @@ const ElementType& element_type() {
   return type;
 }
 
-#define DAYS_ELEMENT_TYPE(T) template const ElementType& element_type<T>();
+}  // namespace detail
+
+#define DAYS_ELEMENT_TYPE(T)                                     \
+  template Report compare<T>(const T*, const T*, size_t, Bound); \
+  template const detail::ElementType& detail::element_type<T>();
 DAYS_ELEMENT_TYPE(float)
 DAYS_ELEMENT_TYPE(double)
 DAYS_ELEMENT_TYPE(half)
@@ -64,26 +99,62 @@ DAYS_ELEMENT_TYPE(int64_t)
 DAYS_ELEMENT_TYPE(uint64_t)
 #undef DAYS_ELEMENT_TYPE
 
-// "day05_matmul" of ".../day05_matmul/ladder.h"; "" where no folder of the path is a day.
-std::string day_of(const std::string& file) {
-  const auto digit = [](char c) { return c >= '0' && c <= '9'; };
-  for (size_t at = file.rfind("/"); at != std::string::npos && at > 0; at = file.rfind("/", at - 1)) {
-    const size_t before = file.rfind("/", at - 1);
-    const size_t start = before == std::string::npos ? 0 : before + 1;
-    const std::string folder = file.substr(start, at - start);
-    if (folder.size() > 6 && folder.rfind("day", 0) == 0 && digit(folder[3]) && digit(folder[4]) &&
-        folder[5] == '_')
-      return folder;
-    if (before == std::string::npos) break;
-  }
-  return "";
-}
-}  // namespace detail
+Shape::Shape() = default;
+Shape::Shape(std::initializer_list<int64_t> numbers) : numbers_(numbers) {}
+Shape::Shape(std::vector<int64_t> numbers) : numbers_(std::move(numbers)) {}
+Shape::Shape(const Shape&) = default;
+Shape& Shape::operator=(const Shape&) = default;
+Shape::~Shape() = default;
 
-LadderInfo::LadderInfo() = default;
-LadderInfo::LadderInfo(const LadderInfo&) = default;
-LadderInfo& LadderInfo::operator=(const LadderInfo&) = default;
-LadderInfo::~LadderInfo() = default;
+Extent Shape::operator[](size_t i) const {
+  return numbers_.at(i);
+}
+std::string Shape::text(const char* between) const {
+  std::string joined;
+  for (const int64_t n : numbers_) joined += (joined.empty() ? "" : between) + std::to_string(n);
+  return joined;
+}
+
+Inputs::Inputs(Where where, const Inputs* twin) : where_(where), twin_(twin) {}
+Inputs::Inputs(std::vector<void*> given) : Inputs(Where::kGiven) {
+  given_ = std::move(given);
+}
+Inputs::~Inputs() = default;
+
+Inputs::Values::Values(Inputs* in, size_t n, detail::Fill fill, bool output, std::vector<int64_t> dims)
+    : in_(in), n_(n), fill_(std::move(fill)), output_(output), dims_(std::move(dims)) {}
+Inputs::Values::Values(const Values&) = default;
+Inputs::Values& Inputs::Values::operator=(const Values&) = default;
+Inputs::Values::~Values() = default;
+
+void* Inputs::Values::make(const detail::ElementType& type, bool is_const) {
+  const Role role = output_ ? Role::kOutput : is_const ? Role::kInput : Role::kInOut;
+  return in_->make(type, n_, role, std::move(fill_), std::move(dims_));
+}
+
+Inputs::Values Inputs::random(Extent n, Distribution distribution, double a, double b) {
+  return Values(this, n, {distribution, ++seed_, a, b, {}}, false, {n});
+}
+Inputs::Values Inputs::normal(Extent n, double scale) {
+  return random(n, Distribution::kNormal, scale, 0);
+}
+Inputs::Values Inputs::uniform(Extent n) {
+  return random(n, Distribution::kUniform, 0, 0);
+}
+Inputs::Values Inputs::uniform(Extent n, double low, double high) {
+  return random(n, Distribution::kUniform, low, high);
+}
+Inputs::Values Inputs::constant(Extent n, double value) {
+  return random(n, Distribution::kConstant, value, 0);
+}
+Inputs::Values Inputs::fill(Extent n, Function<double(size_t)> function) {
+  return Values(this, n, {.function = std::move(function)}, false, {n});
+}
+Inputs::Values Inputs::output_of(std::initializer_list<Extent> extents) {
+  Extent n = 1;
+  for (const Extent extent : extents) n = n * extent;
+  return Values(this, n, {}, true, {extents.begin(), extents.end()});
+}
 
 void* Inputs::make(const detail::ElementType& type, size_t n, Role role, detail::Fill fill,
                    std::vector<int64_t> dims) {

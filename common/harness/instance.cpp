@@ -12,6 +12,7 @@
 
 #include "common/harness.h"
 #include "common/harness/inputs.h"
+#include "common/harness/ladder.h"
 #include "common/harness/parallel.h"
 #include "common/harness/results.h"
 #include "common/instance.h"
@@ -46,7 +47,7 @@ Instance::Instance(const LadderInfo& ladder, size_t type, const Shape& shape, si
       type_(type),
       shape_(shape),
       maker_(maker),
-      device_problem_(ladder.types.at(type).create()) {
+      device_problem_(new_problem(ladder.types.at(type))) {
   ladder_.makers.at(maker_).make[type_](device_problem_.get(), shape_, device_);
   CUDA_CHECK(cudaDeviceSynchronize());
   for (const Inputs::Buffer& buffer : device_.buffers()) {
@@ -57,7 +58,7 @@ Instance::Instance(const LadderInfo& ladder, size_t type, const Shape& shape, si
 
 double Instance::device_bytes(const LadderInfo& ladder, size_t type, const Shape& shape, size_t maker) {
   Inputs counter(Inputs::Where::kNowhere);
-  const std::shared_ptr<void> problem = ladder.types.at(type).create();
+  const std::shared_ptr<void> problem = new_problem(ladder.types.at(type));
   ladder.makers.at(maker).make[type](problem.get(), shape, counter);
   return counter.bytes();
 }
@@ -67,7 +68,7 @@ Shape Instance::cpu_shape(const LadderInfo& ladder, size_t type, const Shape& sh
   const Typed& typed = ladder.types.at(type);
   while (typed.flops && typed.check_large) {
     Inputs counter(Inputs::Where::kNowhere);
-    const std::shared_ptr<void> problem = typed.create();
+    const std::shared_ptr<void> problem = new_problem(typed);
     ladder.makers.at(0).make[type](problem.get(), now, counter);
     if (typed.flops(problem.get()) <= kLargeFlops) break;
     std::vector<int64_t> numbers;
@@ -96,7 +97,7 @@ size_t Instance::workspace_bytes(const Row& row) const {
 void Instance::make_host() {
   if (host_) return;
   host_ = std::make_unique<Inputs>(Inputs::Where::kHost, &device_);
-  host_problem_ = typed().create();
+  host_problem_ = new_problem(typed());
   ladder_.makers[maker_].make[type_](host_problem_.get(), shape_, *host_);
   require(host_->buffers().size() == device_.buffers().size(), ladder_.name,
           ": .inputs makes other buffers the second time");
@@ -265,7 +266,7 @@ Report Instance::refuse_short_workspace(const Row& row, cudaStream_t stream) {
   return workspace_bytes(row) == 0 ? Report{} : refusal(row, 1, "a workspace one byte short", stream);
 }
 
-Report Instance::run_on_host(const std::function<void(const void*)>& version) {
+Report Instance::run_on_host(const Function<void(const void*)>& version) {
   run_reference();
   reset_host();
   for (Inputs::Buffer& buffer : host_->buffers()) {

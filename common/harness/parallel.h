@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Part of instance.cpp: parallel.h's definition.
+// Part of instance.cpp: parallel.h's definitions.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,11 @@
 
 namespace days {
 
-size_t parallel_ranges(size_t n, const std::function<void(size_t, size_t, size_t)>& body, size_t grain) {
+size_t cpu_threads() {
+  return std::max(1u, std::thread::hardware_concurrency());
+}
+
+size_t parallel_ranges(size_t n, const Function<void(size_t, size_t, size_t)>& body, size_t grain) {
   const size_t parts = std::max<size_t>(1, std::min(cpu_threads(), n / grain));
   const auto run = [&](size_t part) {
     body(part, n / parts * part, part + 1 == parts ? n : n / parts * (part + 1));

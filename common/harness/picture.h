@@ -5,7 +5,6 @@
 
 #include <sys/stat.h>
 
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -34,7 +33,7 @@ inline bool same_file(const std::string& a, const std::string& b) {
 }
 
 // The picture of --image; --out is looked at first, so that nobody waits for a result that has no place.
-inline std::shared_ptr<const Image> read_picture(const Options& options) {
+inline SharedImage read_picture(const Options& options) {
   if (image_files() == nullptr)
     throw Exit(kMachine, "--image needs libpng and libjpeg, and this program was built without them",
                "sudo apt-get install libpng-dev libjpeg-dev, then ./days run once more");
@@ -47,12 +46,12 @@ inline std::shared_ptr<const Image> read_picture(const Options& options) {
     if (same_file(out, options.image))
       throw Exit(kUsage, "--out " + out + " is the picture of --image itself");
   }
-  return std::make_shared<const Image>(image_files()->read(options.image));
+  return SharedImage(new Image(image_files()->read(options.image)));
 }
 
 // The ladder on this picture alone: `given`, of --size, or else `usual` has the numbers of its shape that a
 // picture has not.
-inline LadderInfo with_picture(const LadderInfo& ladder, const std::shared_ptr<const Image>& image,
+inline LadderInfo with_picture(const LadderInfo& ladder, const SharedImage& image,
                                const std::optional<Shape>& given, const Shape& usual) {
   std::vector<int64_t> numbers = ladder.picture_size(*image).numbers();
   const size_t own = numbers.size(), others = ladder.extents.size() - own;

@@ -12,6 +12,8 @@
 #include <cstring>
 #include <functional>
 #include <initializer_list>
+#include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <stdexcept>
@@ -26,6 +28,7 @@
 #include "common/harness/text.h"
 #include "common/instance.h"
 #include "common/limits.h"
+#include "common/parallel.h"
 #include "common/results.h"
 #include "common/run_day.h"
 #include "common/timing.h"

@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <cstdio>
 #include <limits>
+#include <memory>
+#include <string>
 #include <vector>
 
 #include "common/compare.h"

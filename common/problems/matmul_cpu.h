@@ -7,12 +7,15 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <thread>
+#include <type_traits>
 #include <vector>
 
 #include "common/compare.h"
 #include "common/inputs.h"
 #include "common/ladder.h"
+#include "common/parallel.h"
 #include "common/problems/matmul.h"
 #include "common/random.h"
 #include "common/types.h"

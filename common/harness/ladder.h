@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: MIT
+//
+// Part of instance.cpp: ladder.h's definitions that no day has to compile again.
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <tuple>
+#include <typeindex>
+#include <utility>
+#include <vector>
+
+#include "common/check.h"
+#include "common/image.h"
+#include "common/ladder.h"
+#include "common/parallel.h"
+
+namespace days {
+namespace detail {
+
+// "day05_matmul" of ".../day05_matmul/ladder.h"; "" where no folder of the path is a day.
+std::string day_of(const std::string& file) {
+  const auto digit = [](char c) { return c >= '0' && c <= '9'; };
+  for (size_t at = file.rfind("/"); at != std::string::npos && at > 0; at = file.rfind("/", at - 1)) {
+    const size_t before = file.rfind("/", at - 1);
+    const size_t start = before == std::string::npos ? 0 : before + 1;
+    const std::string folder = file.substr(start, at - start);
+    if (folder.size() > 6 && folder.rfind("day", 0) == 0 && digit(folder[3]) && digit(folder[4]) &&
+        folder[5] == '_')
+      return folder;
+    if (before == std::string::npos) break;
+  }
+  return "";
+}
+
+// Of one ladder and name for each problem.
+using Baselines = std::map<std::tuple<std::string, std::string, std::type_index>, Launch>;
+// A function-local object, so that it exists before whichever file's registration comes first.
+inline Baselines& baselines() {
+  static Baselines all;
+  return all;
+}
+void add_baseline(const char* ladder, const char* name, const std::type_info& problem, const Launch& launch) {
+  baselines()[{ladder, name, problem}] = launch;
+}
+
+template <class Erased>
+std::vector<Erased> functions(const Captures& f, std::initializer_list<typename Erased::Call*> calls) {
+  std::vector<Erased> all;
+  for (auto* const call : calls) all.emplace_back(f, call);
+  return all;
+}
+
+inline Row new_row(const LadderInfo& ladder, const char* name) {
+  Row row;
+  row.name = name;
+  row.launch.resize(ladder.types.size());
+  row.needs.resize(ladder.types.size());
+  row.workspace.resize(ladder.types.size());
+  return row;
+}
+inline Row& last_row(LadderInfo& ladder) {
+  require(!ladder.rows.empty(), ladder.name,
+          ": .needs, .runs_on and .workspace follow a .variant or .baseline");
+  return ladder.rows.back();
+}
+
+inline std::vector<Shape> checked(const LadderInfo& ladder, std::initializer_list<Shape> shapes) {
+  for (const Shape& shape : shapes) {
+    require(shape.size() == ladder.extents.size(), ladder.name, ": a shape has the numbers of .extents, not ",
+            shape.text());
+    for (const int64_t n : shape.numbers())
+      require(n > 0, ladder.name, ": every number of a shape is positive, not", n);
+  }
+  return shapes;
+}
+
+}  // namespace detail
+
+LadderInfo::LadderInfo(const char* of, const char* file) : name(of), day(detail::day_of(file)) {}
+LadderInfo::LadderInfo(const LadderInfo&) = default;
+LadderInfo& LadderInfo::operator=(const LadderInfo&) = default;
+LadderInfo::~LadderInfo() = default;
+
+Rate LadderInfo::rate_of(size_t type) const {
+  if (rate != Rate::by_type) return rate;
+  return types[type].name == TypeInfo<half>::kName   ? Rate::mma_fp16
+         : types[type].name == TypeInfo<bf16>::kName ? Rate::mma_bf16
+                                                     : Rate::ffma;
+}
+
+const detail::Launch* LadderInfo::launcher(const Row& row, size_t type) const {
+  if (!row.baseline) return row.launch[type] ? &row.launch[type] : nullptr;
+  const auto found = detail::baselines().find({name, row.name, types[type].problem});
+  return found == detail::baselines().end() ? nullptr : &found->second;
+}
+
+std::string LadderInfo::absent(const Row& row, size_t type, const Device& device) const {
+  if (launcher(row, type) == nullptr) {
+    bool other = !row.baseline;  // a library that takes another type is here
+    for (size_t i = 0; i < types.size(); ++i) other = other || launcher(row, i) != nullptr;
+    return other ? "no " + types[type].name : "not built";
+  }
+  for (const Requirement& requirement : row.runs_on) {
+    if (!requirement.met(device))
+      return std::string("needs ") + requirement.text + ", this is " + device.sm();
+    if (device.code < requirement.code)
+      return std::string("needs ") + requirement.text + ", built for sm_" + std::to_string(device.code);
+  }
+  return "";
+}
+
+void LadderInfo::set_extents(std::initializer_list<const char*> names) {
+  extents.assign(names.begin(), names.end());
+}
+
+void LadderInfo::set_types(std::initializer_list<detail::ProblemType> problems) {
+  require(rows.empty() && makers.empty(), name, ": .types<...>() comes before what depends on it");
+  for (const detail::ProblemType& problem : problems) {
+    Typed typed(problem.problem);
+    typed.name = problem.name;
+    typed.create = problem.create;
+    typed.destroy = problem.destroy;
+    types.push_back(std::move(typed));
+  }
+}
+
+void LadderInfo::add_variant(const char* variant, const detail::Captures& f, Calls<detail::Launch> calls) {
+  for (const Row& row : rows) require(row.name != variant, name, ": two rows are named ", variant);
+  Row row = detail::new_row(*this, variant);
+  row.launch = detail::functions<detail::Launch>(f, calls);
+  rows.push_back(std::move(row));
+}
+
+void LadderInfo::add_baseline(const char* baseline) {
+  Row row = detail::new_row(*this, baseline);
+  row.baseline = true;
+  rows.push_back(std::move(row));
+}
+
+void LadderInfo::set_exercise(const char* goal, const char* starts, const char* solution,
+                              const Gates& gates) {
+  rows.back().exercise = true;
+  exercise_info = Exercise{goal, starts, solution, gates};
+}
+
+void LadderInfo::set_needs(const char* text, const detail::Captures& f,
+                           Calls<Function<bool(const void*)>> calls) {
+  Row& row = detail::last_row(*this);
+  row.needs_text = text;
+  row.needs = detail::functions<Function<bool(const void*)>>(f, calls);
+}
+
+void LadderInfo::set_allowance(std::initializer_list<double> allowance) {
+  Row& row = detail::last_row(*this);
+  require(row.baseline, name, ": .within is for a library; a kernel of ours has no excuse");
+  row.allowance = allowance;
+}
+
+void LadderInfo::set_runs_on(const Requirement& requirement) {
+  detail::last_row(*this).runs_on = {requirement};
+}
+
+void LadderInfo::set_workspace(const detail::Captures& f, Calls<Function<size_t(const void*)>> calls,
+                               std::initializer_list<void (*)(void*, Workspace)> setters) {
+  detail::last_row(*this).workspace = detail::functions<Function<size_t(const void*)>>(f, calls);
+  for (size_t i = 0; i < types.size(); ++i) types[i].set_workspace = setters.begin()[i];
+}
+
+template <class Erased>
+void LadderInfo::set(Erased Typed::*member, const detail::Captures& f, Calls<Erased> calls) {
+  for (size_t i = 0; i < types.size(); ++i) types[i].*member = {f, calls.begin()[i]};
+}
+#define DAYS_SET(...)                                                                    \
+  template void LadderInfo::set(Function<__VA_ARGS__> Typed::*, const detail::Captures&, \
+                                Calls<Function<__VA_ARGS__>>);
+DAYS_SET(void(const void*))
+DAYS_SET(Traffic(const void*))
+DAYS_SET(double(const void*))
+DAYS_SET(Bound(const void*, Inputs&))
+DAYS_SET(Report(const void*))
+DAYS_SET(void(void*, const Shape&, const SharedImage&, Inputs&))
+DAYS_SET(Image(const void*))
+#undef DAYS_SET
+
+void LadderInfo::set_by_rows(const detail::Captures& rows_of, Calls<Function<size_t(const void*)>> counts,
+                             const detail::Captures& some, Calls<detail::SomeRows> calls) {
+  for (size_t i = 0; i < types.size(); ++i) {
+    require(static_cast<bool>(types[i].reference), name, ": .by_rows comes after .reference");
+    const Function<size_t(const void*)> count(rows_of, counts.begin()[i]);
+    const detail::SomeRows of(some, calls.begin()[i]);
+    types[i].reference_by_rows = [count, of, reference = types[i].reference](const void* p) {
+      parallel_ranges(
+          count(p), [&](size_t, size_t begin, size_t end) { of(p, begin, end, reference); }, 1);
+    };
+  }
+}
+
+void LadderInfo::set_shapes(std::vector<Shape> LadderInfo::*member, std::initializer_list<Shape> shapes) {
+  this->*member = detail::checked(*this, shapes);
+}
+
+void LadderInfo::set_sweep(std::initializer_list<Shape> shapes, const SweepAxis& axis) {
+  for (const std::string& extent : {axis.over, axis.each})
+    require(extent.empty() || std::find(extents.begin(), extents.end(), extent) != extents.end(), name,
+            ": .sweep over an extent that it does not have:", extent);
+  require(axis.type.empty() || std::any_of(types.begin(), types.end(),
+                                           [&](const Typed& type) { return type.name == axis.type; }),
+          name, ": .sweep of a type that it does not have:", axis.type);
+  sweep_shapes = detail::checked(*this, shapes);
+  sweep_axis = axis;
+}
+
+void LadderInfo::set_inputs(const detail::Captures& f, Calls<detail::MakeInputs> calls) {
+  require(makers.empty(), name, ": .inputs comes once, before .hostile");
+  makers.push_back({"", detail::functions<detail::MakeInputs>(f, calls)});
+}
+
+void LadderInfo::add_hostile(const char* hostile, const detail::Captures& f,
+                             Calls<detail::MakeInputs> calls) {
+  require(!makers.empty(), name, ": .hostile comes after .inputs");
+  makers.push_back({hostile, detail::functions<detail::MakeInputs>(f, calls)});
+}
+
+void LadderInfo::set_lesson(const char* text) {
+  lesson_text = text;
+}
+
+}  // namespace days
