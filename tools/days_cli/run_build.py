@@ -59,8 +59,8 @@ class Simt:
 
     def _translator(self):
         include = paths.ROOT / self._data["simt"]["include"]
-        command = [self._cxx, self._standard, *self._data["simt"]["translator_flags"], *self._warnings, *self._werror,
-                   f'-DSIMT_INCLUDE_DIR="{include}"']
+        command = [self._cxx, f'-DSIMT_INCLUDE_DIR="{include}"', self._standard, *self._data["simt"]["translator_flags"],
+                   *self._warnings, *self._werror]
         objects = [self._object(source, command, folder=self._plain_folder, root=paths.ROOT)
                    for source in settings.expand(self._data["simt"]["translator"])]
         return Step(self._plain_folder / "simtcc", [self._cxx, *(str(step.output) for step in objects), "-o", OUT], [],
