@@ -7,6 +7,7 @@ days_setting(translator_sources simt translator)
 days_setting(translator_flags simt translator_flags)
 days_setting(runtime_sources simt runtime)
 days_setting(simt_defines simt defines)
+days_setting(simt_own_defines simt own_defines)
 set(simt_include "${DAYS_ROOT}/${simt_include}")
 
 # days_lighter(file...): build.json's flags for what need not be fast or debugged, for those of the files that it names.
@@ -84,7 +85,7 @@ days_globs(runtime_sources ${runtime_sources})
 add_library(simt STATIC ${runtime_sources})
 days_lighter(${runtime_sources})
 target_link_libraries(simt PUBLIC days_settings)
-target_compile_definitions(simt PUBLIC ${simt_defines})
+target_compile_definitions(simt PUBLIC ${simt_defines} ${simt_own_defines})
 target_include_directories(simt SYSTEM PUBLIC "${simt_include}")
 days_setting(runtime_flags simt runtime_flags)   # the same objects serve a day's shared library
 target_compile_options(simt PRIVATE ${runtime_flags})

@@ -43,6 +43,7 @@ class Simt:
         # Flags that win over the others where speed and symbols are not needed; cmake/Simt.cmake reads the same.
         self._lighter = {source: group["flags"] for group in self._data["simt"]["lighter"]
                          for source in settings.expand(group["sources"])} if not shared else {}
+        self._defines = ["-D" + define for kind in ("defines", "own_defines") for define in self._data["simt"][kind]]
         self._compiler = toolchain.host_compiler()
         self._cxx = self._compiler.path
         self._warnings = _warnings(self._data["cxx"]["warnings"], self._compiler)
@@ -68,7 +69,7 @@ class Simt:
 
     def _plain(self, source, includes=(), root=Path(), flags=()):
         simt = self._data["simt"]
-        return [self._cxx, *("-D" + define for define in simt["defines"]), *includes, f"-I{root}", "-isystem",
+        return [self._cxx, *self._defines, *includes, f"-I{root}", "-isystem",
                 str(root / simt["include"]), *flags, self._standard, *self._flags, *self._warnings,
                 *self._werror, *self._lighter.get(source, [])]
 
@@ -78,7 +79,7 @@ class Simt:
         # In a learner's file blockIdx.x * 32 + threadIdx.x < n may compare unsigned with int: nvcc says nothing of it, and
         # templates would say it once for each type.
         quiet = ["-Wno-sign-compare"] if source.startswith("my/") else []
-        command = [str(self.translator.output), *self._mode, self._cxx, self._standard, *self._flags,
+        command = [str(self.translator.output), *self._mode, self._cxx, *self._defines, self._standard, *self._flags,
                    *self._kind_flags, *self._lighter.get(source, []), *self._warnings, *quiet, "-I."]
         return self._object(source, command, [self.translator])
 
