@@ -28,8 +28,11 @@ function(days_lighter)
       continue()
     endif()
     set(flags "")
-    if(DAYS_CHECKED AND file MATCHES "\\.cu$")   # the checker takes most of a kernel's time: build it soon
-      set(flags "${checked_flags}")
+    if(file MATCHES "\\.cu$")   # a report needs lines alone; for gdb's variables there is ./days run
+      set(flags "-g1")
+      if(DAYS_CHECKED)   # the checker takes most of a kernel's time: build it soon
+        set(flags "${checked_flags}")
+      endif()
     endif()
     foreach(i RANGE ${lighter_last})
       if(file IN_LIST lighter_sources_${i})
