@@ -24,7 +24,7 @@ TEST(Image, NeedsLibraries) {
 #else
 #include "common/image/formats.h"
 
-namespace common_image_test {
+namespace {
 
 using days::decode_image;
 using days::Image;
@@ -274,5 +274,5 @@ TEST(Image, SurvivesDamagedFiles) {
   EXPECT_GT(refused, 1000u);
 }
 
-}  // namespace common_image_test
+}  // namespace
 #endif

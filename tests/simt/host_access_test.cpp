@@ -14,7 +14,7 @@
 
 #include "checked.h"
 
-namespace host_access_test {
+namespace {
 
 using checked::run_apart;
 
@@ -162,4 +162,4 @@ TEST(CheckedHost, ForkedProcess) {
   EXPECT_EQ(cudaFree(data), cudaSuccess);
 }
 
-}  // namespace host_access_test
+}  // namespace

@@ -14,7 +14,7 @@
 
 #include "common/simt/simtcc/command.h"
 
-namespace launcher_test {
+namespace {
 
 namespace fs = std::filesystem;
 using simtcc::Arguments;
@@ -151,4 +151,4 @@ TEST_F(Launcher, ReportsItsOwnErrors) {
   EXPECT_EQ(run(""), 2);
 }
 
-}  // namespace launcher_test
+}  // namespace

@@ -8,7 +8,7 @@
 
 #include "common/simt/simtcc/translate.h"
 
-namespace trace_marks_test {
+namespace {
 
 // The body of a kernel, translated, without blanks and line markers.
 std::string marked(const std::string& body) {
@@ -108,4 +108,4 @@ TEST(TraceMarks, KeepLines) {
   EXPECT_EQ(line, 4u);
 }
 
-}  // namespace trace_marks_test
+}  // namespace

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace translate_test {
+namespace {
 
 using simtcc::Error;
 
@@ -402,4 +402,4 @@ const Refusal kRefusals[] = {
 };
 INSTANTIATE_TEST_SUITE_P(Translation, Refuses, testing::ValuesIn(kRefusals));
 
-}  // namespace translate_test
+}  // namespace
