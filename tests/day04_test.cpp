@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <numeric>
+#include <vector>
 
+#include "common/buffer.h"
 #include "common/testing.h"
 #include "day04_image_blur/ladder.h"
 
@@ -58,6 +60,19 @@ TEST(Day04Refuses, SizesThatAreNotPositive) {
     EXPECT_THROW(with(1, 1, 1, kMaxRadius + 1), std::invalid_argument);
   }
   EXPECT_EQ(value, 0);
+}
+
+// More rows than a grid has blocks along y: some blocks of box_running blur two of them.
+TEST(Day04Tall, MoreRowsThanBlocks) {
+  const int height = 65535 + 3, width = 20;
+  std::vector<uint8_t> image(size_t{height} * width), expected(image.size());
+  for (size_t i = 0; i < image.size(); ++i) image[i] = static_cast<uint8_t>(i * i / 7);
+  box_reference({image.data(), expected.data(), nullptr, 1, height, width, 1, Border::kMirror, {}});
+  const days::DeviceBuffer<uint8_t> in(image), blurred(image.size());
+  const days::DeviceBuffer<uint32_t> sums(image.size());
+  const days::Workspace workspace = {sums.data(), sums.size() * sizeof(uint32_t)};
+  box_running({in.data(), blurred.data(), nullptr, 1, height, width, 1, Border::kMirror, workspace}, nullptr);
+  EXPECT_TRUE(blurred.download() == expected);
 }
 
 }  // namespace
