@@ -125,6 +125,7 @@ TEST(Checked, KernelThatReadsTheHostsHeap) {
   EXPECT_EQ(report_of([] {
               const std::vector<int> in(32);
               copy<<<1, 32>>>(in.data(), device<int>(32));
+              static_cast<void>(cudaDeviceSynchronize());  // while the vector lives
             }),
             "error: a kernel touches host memory [simt-host-access]\n" + kFile + std::to_string(kCopy) +
                 "  kernel copy, block (0,0,0), thread (0,0,0)\n"
@@ -138,6 +139,7 @@ TEST(Checked, KernelThatWritesToTheHostsStack) {
   const std::string text = report_of([] {
     int out[32];
     copy<<<1, 32>>>(device<int>(32), out);
+    static_cast<void>(cudaDeviceSynchronize());  // while the array lives
   });
   EXPECT_NE(text.find("The thread writes 4 bytes on the stack of the host's thread (a local variable)."),
             std::string::npos)
