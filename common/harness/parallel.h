@@ -11,7 +11,8 @@
 namespace days {
 
 size_t cpu_threads() {
-  return std::max(1u, std::thread::hardware_concurrency());
+  static const size_t threads = std::max(1u, std::thread::hardware_concurrency());  // which reads a file
+  return threads;
 }
 
 size_t parallel_ranges(size_t n, const Function<void(size_t, size_t, size_t)>& body, size_t grain) {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "apart.h"
+#include "reports.h"
 
 namespace runtime_test {
 
@@ -35,9 +36,6 @@ std::string report_of(Call call, cudaError_t error) {
   simt::reset_order();
   return text;
 }
-
-#define EXPECT_HAS(text, part) \
-  EXPECT_NE((text).find(part), std::string::npos) << (text) << "lacks: " << (part)
 
 // "file:LINE  kernel k, block (b,0,0), thread (t,0,0)" as a report has it at a line's start.
 std::string at(int line, const char* kernel, int block, int thread) {
