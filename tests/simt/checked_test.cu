@@ -5,7 +5,9 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace checked_test {
@@ -120,6 +122,13 @@ __global__ void copy(const int* in, int* out) {
   out[threadIdx.x] = in[threadIdx.x];
 }
 
+const std::string kHeapRead = "error: a kernel touches host memory [simt-host-access]\n" + kFile +
+                              std::to_string(kCopy) +
+                              "  kernel copy, block (0,0,0), thread (0,0,0)\n"
+                              "    out[threadIdx.x] = in[threadIdx.x];\n"
+                              "The thread reads 4 bytes on the host's heap (malloc, new, std::vector). "
+                              "Kernels reach cudaMalloc's memory, cudaMallocManaged's and what is pinned.\n";
+
 TEST(Checked, KernelThatReadsTheHostsHeap) {
   SKIP_UNLESS_CHECKED();
   EXPECT_EQ(report_of([] {
@@ -127,11 +136,18 @@ TEST(Checked, KernelThatReadsTheHostsHeap) {
               copy<<<1, 32>>>(in.data(), device<int>(32));
               static_cast<void>(cudaDeviceSynchronize());  // while the vector lives
             }),
-            "error: a kernel touches host memory [simt-host-access]\n" + kFile + std::to_string(kCopy) +
-                "  kernel copy, block (0,0,0), thread (0,0,0)\n"
-                "    out[threadIdx.x] = in[threadIdx.x];\n"
-                "The thread reads 4 bytes on the host's heap (malloc, new, std::vector). Kernels reach "
-                "cudaMalloc's memory, cudaMallocManaged's and what is pinned.\n");
+            kHeapRead);
+}
+
+TEST(Checked, KernelThatReadsAnotherThreadsHeap) {
+  SKIP_UNLESS_CHECKED();
+  EXPECT_EQ(report_of([] {
+              std::unique_ptr<int[]> in;
+              std::thread([&in] { in = std::make_unique<int[]>(32); }).join();
+              copy<<<1, 32>>>(in.get(), device<int>(32));
+              static_cast<void>(cudaDeviceSynchronize());
+            }),
+            kHeapRead);
 }
 
 TEST(Checked, KernelThatWritesToTheHostsStack) {
@@ -148,14 +164,18 @@ TEST(Checked, KernelThatWritesToTheHostsStack) {
 
 TEST(Checked, RegisteredMemoryIsTheDevicesToo) {
   SKIP_UNLESS_CHECKED();
-  EXPECT_EQ(report_of([] {
-              std::vector<int> in(32);
+  std::vector<int> in(32);
+  const auto copies = [&in] {
+    copy<<<1, 32>>>(in.data(), device<int>(32));
+    static_cast<void>(cudaDeviceSynchronize());
+  };
+  EXPECT_EQ(report_of([&] {
               ASSERT_EQ(cudaHostRegister(in.data(), 128, cudaHostRegisterDefault), cudaSuccess);
-              copy<<<1, 32>>>(in.data(), device<int>(32));
-              ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+              copies();
               ASSERT_EQ(cudaHostUnregister(in.data()), cudaSuccess);
             }),
             "");
+  EXPECT_EQ(report_of(copies), kHeapRead);  // by the same line, which was right until now
 }
 
 constexpr int kHostRead = __LINE__ + 3;

@@ -157,6 +157,25 @@ TEST(DeviceHeap, GivesOutManySmallBlocks) {
   EXPECT_EQ(cudaFree(heads), cudaSuccess);
 }
 
+// What one thread frees another gets, of another block too.
+__global__ void reuse_kernel(int* sums, int rounds) {
+  int sum = 0;
+  for (int i = 0; i < rounds; ++i) {
+    int* own = new int[10];
+    for (int j = 0; j < 10; ++j) own[j] = i;
+    for (int j = 0; j < 10; ++j) sum += own[j];
+    delete[] own;
+  }
+  sums[blockIdx.x * blockDim.x + threadIdx.x] = sum;
+}
+
+TEST(DeviceHeap, FreedBlocksAreNobodys) {
+  Managed sums(128);
+  reuse_kernel<<<4, 32>>>(sums.numbers, 50);
+  ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  for (int i = 0; i < 128; ++i) ASSERT_EQ(sums.numbers[i], 10 * 49 * 50 / 2);
+}
+
 // On the host the same functions use the host's heap.
 __host__ __device__ int with_scratch(int n) {
   int* scratch = new int[static_cast<size_t>(n)];

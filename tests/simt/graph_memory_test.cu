@@ -27,6 +27,8 @@ class GraphMemory : public testing::Test {
     ASSERT_EQ(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), cudaSuccess);
     ASSERT_EQ(cudaMallocManaged(&sum_, kBytes), cudaSuccess);
     for (int i = 0; i < kCount; ++i) sum_[i] = 0;
+    unsigned long long zero = 0;
+    EXPECT_EQ(cudaDeviceSetGraphMemAttribute(0, cudaGraphMemAttrUsedMemHigh, &zero), cudaSuccess);
   }
   void TearDown() override {
     EXPECT_EQ(cudaStreamDestroy(stream_), cudaSuccess);

@@ -7,6 +7,7 @@
 // that the program registered. Calls from simt's own headers pass, whatever they touch. Only the heap and
 // the stack of the thread that launched are known to be the host's, the rest of the address space passes.
 #include <dlfcn.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <unistd.h>
 
@@ -21,6 +22,12 @@
 
 namespace simt {
 namespace {
+
+// One heap for all threads: others that glibc would make for them are plain mappings, and what one thread
+// frees another may get.
+[[gnu::constructor]] void share_one_heap() {
+  mallopt(M_ARENA_MAX, 1);
+}
 
 bool is_users(void* caller) {
   const std::vector<Line> lines = lines_of(caller);
@@ -83,7 +90,7 @@ void check_host_memory(const char* p, std::size_t bytes, bool write, void* calle
     if (range.holds(p)) return;
   static thread_local auto* places =
       new std::set<void*>;  // whose accesses to host memory are simt's own business
-  if (places->count(caller)) return;
+  if (places->count(caller) || is_registered(p)) return;
   static thread_local bool looking =
       false;  // with the standard library's streams, which may call the checker
   if (looking) return;
@@ -95,7 +102,7 @@ void check_host_memory(const char* p, std::size_t bytes, bool write, void* calle
     passes->push_back(mapping);
     return;
   }
-  if (!is_users(caller) || is_registered(p)) {
+  if (!is_users(caller)) {
     places->insert(caller);
     return;
   }

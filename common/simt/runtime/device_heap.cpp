@@ -6,7 +6,7 @@
 #include <deque>
 #include <unordered_map>
 
-#include "internal.h"
+#include "shadow.h"
 #include "simt/device_heap.h"
 
 namespace simt {
@@ -48,6 +48,7 @@ char* take_share(DeviceHeap& h, std::size_t share) {
   if (!freed.empty()) {
     char* block = freed.front();
     freed.pop_front();
+    shadow_forget(block, share);
     return block;
   }
   if (h.left < share) {

@@ -156,18 +156,24 @@ void shadow_allocated(const char* data, std::size_t bytes, MemoryKind kind) {
   }
 }
 
-void shadow_released(const char* data, std::size_t bytes) {
+void shadow_forget(const char* data, std::size_t bytes) {
   if (!shadow.arena_bytes) return;
   const auto offset = static_cast<std::size_t>(data - shadow.arena);
   new_epoch();
   bool split = false;
-  for (std::size_t page = offset >> kPageShift; page <= (offset + bytes - 1) >> kPageShift; ++page) {
+  for (std::size_t page = offset >> kPageShift; page <= (offset + bytes - 1) >> kPageShift; ++page)
     split |= shadow.pages[page].split;
-    shadow.pages[page] = {};
-  }
   const std::size_t first = offset / 4 * 4, count = (offset + bytes + 3) / 4 * 4 - first;
   clear(shadow.words + first / 4, count / 4);
   if (split) clear(shadow.bytes + first, count);
+}
+
+void shadow_released(const char* data, std::size_t bytes) {
+  if (!shadow.arena_bytes) return;
+  shadow_forget(data, bytes);
+  const auto offset = static_cast<std::size_t>(data - shadow.arena);
+  for (std::size_t page = offset >> kPageShift; page <= (offset + bytes - 1) >> kPageShift; ++page)
+    shadow.pages[page] = {};
 }
 
 Cell* new_shared_cells(std::size_t count) {
