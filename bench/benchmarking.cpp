@@ -25,6 +25,7 @@
 
 #include "common/benchmarking.h"
 #include "common/device.h"
+#include "common/error.h"
 #include "common/harness/options.h"
 #include "common/harness/text.h"
 #include "common/instance.h"

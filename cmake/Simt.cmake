@@ -4,6 +4,7 @@
 
 days_setting(simt_include simt include)
 days_setting(translator_sources simt translator)
+days_setting(translator_main simt translator_main)
 days_setting(translator_flags simt translator_flags)
 days_setting(runtime_sources simt runtime)
 days_setting(simt_defines simt defines)
@@ -79,9 +80,11 @@ function(days_batches out name)
 endfunction()
 
 days_globs(translator_sources ${translator_sources})
-add_executable(simtcc ${translator_sources})
-target_compile_options(simtcc PRIVATE "-std=${cxx_standard}" ${translator_flags} ${cxx_warnings} ${cxx_werror})
-target_compile_definitions(simtcc PRIVATE "SIMT_INCLUDE_DIR=\"${simt_include}\"")
+add_library(translator OBJECT ${translator_sources})   # its tests are linked with it
+target_compile_options(translator PUBLIC "-std=${cxx_standard}" ${translator_flags} ${cxx_warnings} ${cxx_werror})
+target_compile_definitions(translator PUBLIC "SIMT_INCLUDE_DIR=\"${simt_include}\"")
+add_executable(simtcc "${DAYS_ROOT}/${translator_main}")
+target_link_libraries(simtcc PRIVATE translator)
 set(DAYS_SIMTCC "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/simtcc${CMAKE_EXECUTABLE_SUFFIX}")
 
 days_globs(runtime_sources ${runtime_sources})

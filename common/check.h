@@ -2,60 +2,61 @@
 //
 // Errors. CUDA_CHECK wraps every call of the CUDA API, CUDA_CHECK_LAUNCH() follows every <<<>>>,
 // days::require guards what a launcher needs of its problem. All three throw: nothing is printed and carried
-// on from, and no build turns them off.
+// on from, and no build turns them off. The messages are made in harness/check.cpp, so that kernel files need
+// no <string>, which takes longer to compile than many a kernel.
 #pragma once
 
 #include <cuda_runtime.h>
 
-#include <stdexcept>
-#include <string>
+#include <initializer_list>
 #include <type_traits>
 
 namespace days {
-
-class CudaError : public std::runtime_error {
- public:
-  CudaError(cudaError_t code, const char* expression, const char* file, int line)
-      : std::runtime_error(std::string(file) + ":" + std::to_string(line) + ": " + expression + " returned " +
-                           cudaGetErrorName(code) + ": " + cudaGetErrorString(code)),
-        code_(code) {}
-  cudaError_t code() const { return code_; }
-
- private:
-  cudaError_t code_;
-};
-
-// Throws CudaError unless the call succeeded. A failed call also leaves its error for cudaGetLastError() to
-// find, where the next launch check would report it a second time, in the wrong place: so it is taken away
-// here. (An error that left the device unusable comes back from every call all the same.)
-inline void check_cuda(cudaError_t code, const char* expression, const char* file, int line) {
-  if (code == cudaSuccess) return;
-  static_cast<void>(cudaGetLastError());
-  throw CudaError(code, expression, file, line);
-}
-
 namespace detail {
 
-// Text is joined as it is; a number gets a space before it.
-inline void append(std::string& text, const std::string& piece) {
-  text += piece;
-}
-template <class N, std::enable_if_t<std::is_arithmetic_v<N>, int> = 0>
-void append(std::string& text, N value) {
-  text += ' ';  // not " " + ..., for which g++ 12 warns of an overlap that cannot be
-  text += std::to_string(value);
-}
+// A part of a message: text, which is somebody else's, or a number.
+struct Piece {
+  Piece(const char* words) : text(words) {}
+  template <class S>
+  requires requires(const S& s) { s.c_str(); }
+  Piece(const S& words) : text(words.c_str()) {}
+  template <class N, std::enable_if_t<std::is_arithmetic_v<N>, int> = 0>
+  Piece(N number) {
+    if constexpr (std::is_floating_point_v<N>) {
+      kind = kReal;
+      real = static_cast<double>(number);
+    } else {
+      kind = std::is_signed_v<N> ? kSigned : kUnsigned;
+      whole = static_cast<unsigned long long>(number);
+    }
+  }
+
+  enum { kText, kSigned, kUnsigned, kReal } kind = kText;
+  const char* text = nullptr;
+  unsigned long long whole = 0;
+  double real = 0;
+};
+
+[[noreturn]] void throw_cuda_error(cudaError_t code, const char* expression, const char* file, int line);
+[[noreturn]] void throw_invalid_argument(std::initializer_list<Piece> pieces);
 
 }  // namespace detail
 
-// Throws std::invalid_argument unless `condition` holds. The message names the value:
+// Throws CudaError (common/error.h) unless the call succeeded. A failed call also leaves its error for
+// cudaGetLastError() to find, where the next launch check would report it a second time, in the wrong place:
+// so it is taken away here. (An error that left the device unusable comes back from every call all the same.)
+inline void check_cuda(cudaError_t code, const char* expression, const char* file, int line) {
+  if (code == cudaSuccess) return;
+  static_cast<void>(cudaGetLastError());
+  detail::throw_cuda_error(code, expression, file, line);
+}
+
+// Throws std::invalid_argument unless `condition` holds. The message names the value, text (const char*,
+// std::string) as it is and a number after a space:
 //   days::require(p.n > 0, "float4: n must be positive, not", p.n);
 template <class... Pieces>
 void require(bool condition, const Pieces&... pieces) {
-  if (condition) return;
-  std::string text;
-  (detail::append(text, pieces), ...);
-  throw std::invalid_argument(text);
+  if (!condition) detail::throw_invalid_argument({detail::Piece(pieces)...});
 }
 
 }  // namespace days

@@ -8,6 +8,7 @@
 
 // The CPU backend compiles these by themselves: no checker has to watch what never runs in a kernel.
 #ifndef __SIMT__
+#include "common/harness/check.cpp"
 #include "common/harness/instance.cpp"
 #include "common/harness/run_day.cpp"
 #endif

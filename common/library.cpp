@@ -12,6 +12,7 @@
 #include "common/benchmarking.h"
 #include "common/check.h"
 #include "common/device.h"
+#include "common/error.h"
 #include "common/instance.h"
 #include "common/json.h"
 #include "common/timing.h"

@@ -7,7 +7,6 @@
 #include <cuda_runtime.h>
 
 #include <cstdint>
-#include <string>
 
 #include "common/check.h"
 
@@ -35,7 +34,7 @@ struct MatrixAdd {
   int64_t pitch;  // elements from one row to the next, at least cols
 };
 
-inline void require_extents(const MatrixAdd<float>& p, const std::string& variant) {
+inline void require_extents(const MatrixAdd<float>& p, const char* variant) {
   days::require(p.rows > 0, variant, ": rows must be positive, not", p.rows);
   days::require(p.cols > 0, variant, ": cols must be positive, not", p.cols);
   days::require(p.pitch >= p.cols, variant, ": pitch must be at least cols, not", p.pitch);

@@ -6,7 +6,6 @@
 #include <cuda_runtime.h>
 
 #include <cstdint>
-#include <string>
 
 #include "common/check.h"
 #include "common/util.h"
@@ -38,7 +37,7 @@ DAYS_HOST_DEVICE inline float gray_of(float red, float green, float blue) {
 }
 
 template <class T>
-void require_extents(const Grayscale<T>& p, const std::string& variant) {
+void require_extents(const Grayscale<T>& p, const char* variant) {
   days::require(p.height > 0, variant, ": height must be positive, not", p.height);
   days::require(p.width > 0, variant, ": width must be positive, not", p.width);
 }

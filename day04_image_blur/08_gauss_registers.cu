@@ -12,6 +12,7 @@
 #include "common/check.h"
 #include "common/util.h"
 #include "day04_image_blur/border.cuh"
+#include "day04_image_blur/weights.h"
 
 namespace day04 {
 namespace {

@@ -8,12 +8,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
-#include <vector>
 
-#include "common/buffer.h"
 #include "common/check.h"
 #include "common/util.h"
+#include "common/workspace.h"
 
 namespace day04 {
 
@@ -31,7 +29,7 @@ template <class T>
 struct Blur {
   const T* image;        // (planes, height, width)
   T* blurred;            // (planes, height, width)
-  const float* weights;  // (2 radius + 1): gaussian_weights(radius); null for a box
+  const float* weights;  // (2 radius + 1): gaussian_weights(radius) of weights.h; null for a box
   int planes, height, width, radius;
   Border border;
   days::Workspace workspace;
@@ -43,10 +41,7 @@ struct Blur {
 inline constexpr int kMaxRadius = 2047;       // a box's sum of bytes then fits 32 bits
 inline constexpr int kMaxHeight = 65535 * 8;  // blocks along y, of the 8 rows that most rungs have
 
-// The Gaussian's weights in 4096ths: whole numbers from 0 to 4096 that add up to exactly that, symmetric.
-// sigma = 0.3 (radius - 1) + 0.8, as OpenCV chooses it.
-inline constexpr int kUnit = 4096;
-std::vector<float> gaussian_weights(int radius);
+inline constexpr int kUnit = 4096;  // what a Gaussian's weights add up to
 
 // Two passes, along rows and then along columns, because a Gaussian's weight for (dx, dy) is the product of
 // one for dx and one for dy. All sums of bytes stay below 2^24, so float holds each of them exactly, in
@@ -92,7 +87,7 @@ inline constexpr int kMostTaps = 255;          // of a kernel that takes its wei
 inline constexpr int kRegistersMaxRadius = 8;  // of the rung that is compiled once for each radius
 
 template <class T>
-void require_extents(const Blur<T>& p, const std::string& variant) {
+void require_extents(const Blur<T>& p, const char* variant) {
   days::require(p.planes > 0 && p.planes <= days::kMaxGridY, variant, ": planes must be 1 to 65535, not",
                 p.planes);
   days::require(p.height > 0 && p.height <= kMaxHeight, variant, ": height must be 1 to 524280, not",

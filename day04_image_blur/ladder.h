@@ -12,6 +12,7 @@
 #include "common/image.h"
 #include "common/ladder.h"
 #include "day04_image_blur/blur.h"
+#include "day04_image_blur/weights.h"
 
 namespace day04 {
 

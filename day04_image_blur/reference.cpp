@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <type_traits>
+#include <vector>
 
 #include "common/parallel.h"
 #include "day04_image_blur/blur.h"

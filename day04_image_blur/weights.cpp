@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
+#include "day04_image_blur/weights.h"
+
 #include <cmath>
 
+#include "common/check.h"
 #include "day04_image_blur/blur.h"
 
 namespace day04 {

@@ -5,7 +5,6 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
-#include <string>
 
 #include "common/check.h"
 #include "common/problems/matmul.h"
@@ -14,7 +13,7 @@ namespace day06 {
 
 using days::Matmul;
 
-inline void require_extents(const Matmul<float>& p, const std::string& variant) {
+inline void require_extents(const Matmul<float>& p, const char* variant) {
   days::require(p.m > 0 && p.n > 0 && p.k > 0, variant, ": m, n and k must be positive; the least is",
                 std::min({p.m, p.n, p.k}));
 }

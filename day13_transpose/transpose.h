@@ -6,7 +6,6 @@
 #include <cuda_runtime.h>
 
 #include <cstdint>
-#include <string>
 
 #include "common/check.h"
 #include "common/types.h"
@@ -30,7 +29,7 @@ struct Copy2D {
 };
 
 template <class Problem>
-void require_problem(const Problem& p, const std::string& variant) {
+void require_problem(const Problem& p, const char* variant) {
   days::require(p.rows > 0, variant, ": rows must be positive, not", p.rows);
   days::require(p.cols > 0, variant, ": cols must be positive, not", p.cols);
   const uintptr_t in = reinterpret_cast<uintptr_t>(p.in), out = reinterpret_cast<uintptr_t>(p.out);

@@ -5,7 +5,6 @@
 #include <cuda_runtime.h>
 
 #include <cstdint>
-#include <string>
 
 #include "common/check.h"
 #include "common/types.h"
@@ -37,7 +36,7 @@ inline constexpr int kMaxCols = 1 << 30;
 
 // Throws unless the extents are positive, cols <= kMaxCols, and `out` is `in` or apart from it.
 template <class T>
-void require_matrices(const T* in, const T* out, int rows, int cols, const std::string& variant) {
+void require_matrices(const T* in, const T* out, int rows, int cols, const char* variant) {
   days::require(rows > 0, variant, ": rows must be positive, not", rows);
   days::require(cols > 0, variant, ": cols must be positive, not", cols);
   days::require(cols <= kMaxCols, variant, ": a row has at most 2^30 elements; cols is", cols);
@@ -47,11 +46,11 @@ void require_matrices(const T* in, const T* out, int rows, int cols, const std::
                 ": input and output overlap; they may be the same matrix or two apart");
 }
 template <class T>
-void require_problem(const Softmax<T>& p, const std::string& variant) {
+void require_problem(const Softmax<T>& p, const char* variant) {
   require_matrices(p.x, p.y, p.rows, p.cols, variant);
 }
 template <class T>
-void require_problem(const SoftmaxBackward<T>& p, const std::string& variant) {
+void require_problem(const SoftmaxBackward<T>& p, const char* variant) {
   require_matrices(p.y, p.dx, p.rows, p.cols, variant);
   require_matrices(p.dy, p.dx, p.rows, p.cols, variant);
 }

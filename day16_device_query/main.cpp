@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "common/device.h"
+#include "common/error.h"
 #include "common/limits.h"
 #include "common/run_day.h"
 #include "day16_device_query/host_limits.h"

@@ -16,6 +16,7 @@
 #include "common/check.h"
 #include "common/compare.h"
 #include "common/device.h"
+#include "common/error.h"
 #include "common/harness/text.h"
 #include "common/inputs.h"
 #include "common/json.h"
@@ -54,6 +55,12 @@ TEST(Check, RequireNamesTheValue) {
     FAIL() << "no exception";
   } catch (const std::invalid_argument& error) {
     EXPECT_STREQ(error.what(), "float4: n must be positive, not -3");
+  }
+  try {
+    require(false, std::string("rate"), ": of", ~size_t{0}, " only", -1.5, " comes");
+    FAIL() << "no exception";
+  } catch (const std::invalid_argument& error) {
+    EXPECT_STREQ(error.what(), "rate: of 18446744073709551615 only -1.500000 comes");
   }
 }
 

@@ -5,6 +5,7 @@
 #include "common/buffer.h"
 #include "common/testing.h"
 #include "day04_image_blur/ladder.h"
+#include "day04_image_blur/weights.h"
 
 TEST_LADDER(day04, box_blur);
 MUST_REJECT(day04, box_blur, zeros);

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "common/device.h"
+#include "common/error.h"
 #include "common/instance.h"
 #include "common/timing.h"
 

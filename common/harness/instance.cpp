@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/error.h"
 #include "common/harness.h"
 #include "common/harness/inputs.h"
 #include "common/harness/ladder.h"

@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "common/device.h"
+#include "common/error.h"
 #include "common/harness/cases.h"
 #include "common/harness/options.h"
 #include "common/harness/picture.h"

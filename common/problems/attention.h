@@ -8,7 +8,6 @@
 #include <cuda_runtime.h>
 
 #include <cstdint>
-#include <string>
 
 #include "common/check.h"
 #include "common/util.h"
@@ -42,7 +41,7 @@ DAYS_HOST_DEVICE inline int visible_keys(bool causal, int row, int seq_q, int se
 
 // What every launcher asks of its problem.
 template <class T>
-void require_attention(const Attention<T>& p, const std::string& variant) {
+void require_attention(const Attention<T>& p, const char* variant) {
   require(p.batch > 0, variant, ": batch must be positive, not", p.batch);
   require(p.heads > 0, variant, ": heads must be positive, not", p.heads);
   require(p.seq_q > 0 && p.seq_q <= kMaxSeq, variant, ": seq_q must be 1 to 2^30, not", p.seq_q);
@@ -53,7 +52,7 @@ void require_attention(const Attention<T>& p, const std::string& variant) {
 
 // Blocks of a grid that has one for each `rows` queries of a head; throws where that is more than a grid has.
 template <class T>
-unsigned attention_blocks(const Attention<T>& p, int rows, const std::string& variant) {
+unsigned attention_blocks(const Attention<T>& p, int rows, const char* variant) {
   const double blocks = 1.0 * p.batch * p.heads * ceil_div(p.seq_q, rows);
   require(blocks <= static_cast<double>(kMaxGridX), variant, ": a grid has at most 2147483647 blocks, not",
           blocks);

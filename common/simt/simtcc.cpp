@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The translator. Compiled as one, since reading the headers takes longer than compiling most files.
+// The translator, without its main(). Compiled as one, since reading the headers takes longer than compiling most
+// files.
 #include "simtcc/command.cpp"
 #include "simtcc/edits.cpp"
-#include "simtcc/main.cpp"
 #include "simtcc/rewrite_declarations.cpp"
 #include "simtcc/rewrite_device_code.cpp"
 #include "simtcc/rewrite_heap.cpp"

@@ -10,6 +10,7 @@
 #include "common/ladder.h"
 #include "common/npp.h"
 #include "day04_image_blur/blur.h"
+#include "day04_image_blur/weights.h"
 
 namespace day04 {
 namespace {

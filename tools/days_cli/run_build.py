@@ -63,7 +63,7 @@ class Simt:
         command = [self._cxx, f'-DSIMT_INCLUDE_DIR="{include}"', self._standard, *self._data["simt"]["translator_flags"],
                    *self._warnings, *self._werror]
         objects = [self._object(source, command, folder=self._plain_folder, root=paths.ROOT)
-                   for source in settings.expand(self._data["simt"]["translator"])]
+                   for source in (self._data["simt"]["translator"], self._data["simt"]["translator_main"])]
         return Step(self._plain_folder / "simtcc", [self._cxx, *(str(step.output) for step in objects), "-o", OUT], [],
                     "simtcc", objects)
 

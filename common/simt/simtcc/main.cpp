@@ -13,7 +13,8 @@
 // compiler.
 //
 // By hand, from the root of the repository:
-//   g++ -O2 -std=c++20 -DSIMT_INCLUDE_DIR='"'$PWD/common/simt/include'"' common/simt/simtcc.cpp -o simtcc
+//   g++ -O2 -std=c++20 -DSIMT_INCLUDE_DIR='"'$PWD/common/simt/include'"' common/simt/simtcc.cpp
+//       common/simt/simtcc/main.cpp -o simtcc
 //   ./simtcc g++ -O2 -g -fno-strict-aliasing -std=c++20 -c kernel.cu -o kernel.o
 //   g++ -O2 -g -std=c++20 -D__SIMT__=1 -isystem common/simt/include -I common/simt kernel.o
 //       common/simt/units/*.cpp -pthread -ldl -lbacktrace -o kernel
