@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The translator, without its main(). Compiled as one, since reading the headers takes longer than compiling most
-// files.
+// The translator, without its main(). Compiled as one, since reading the headers takes longer than compiling
+// most files.
 #include "simtcc/command.cpp"
 #include "simtcc/edits.cpp"
 #include "simtcc/rewrite_declarations.cpp"
