@@ -7,7 +7,6 @@
 // that the program registered. Calls from simt's own headers pass, whatever they touch. Only the heap and
 // the stack of the thread that launched are known to be the host's, the rest of the address space passes.
 #include <dlfcn.h>
-#include <malloc.h>
 #include <pthread.h>
 #include <unistd.h>
 
@@ -20,14 +19,20 @@
 
 #include "checked.h"
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
 namespace simt {
 namespace {
 
+#ifdef __GLIBC__
 // One heap for all threads: others that glibc would make for them are plain mappings, and what one thread
 // frees another may get.
 [[gnu::constructor]] void share_one_heap() {
   mallopt(M_ARENA_MAX, 1);
 }
+#endif
 
 bool is_users(void* caller) {
   const std::vector<Line> lines = lines_of(caller);
