@@ -40,6 +40,7 @@ def environment():
     result["PATH"] = os.pathsep.join([*places, result.get("PATH", "")])
     if places[-1:] and places[-1] in _CCACHE:
         result.setdefault("CCACHE_NOHASHDIR", "1")  # or the build folder's name would keep the two apart
+        result.setdefault("CCACHE_DEPEND", "1")  # what a file includes the compiler says: no need to preprocess it first
         with contextlib.suppress(DaysError):  # and g++ is not c++ to it: CMake takes the compiler that ./days takes
             result.setdefault("CXX", Path(toolchain.host_compiler().path).name)
     return result

@@ -43,7 +43,7 @@ class Simt:
         # Flags that win over the others where speed and symbols are not needed; cmake/Simt.cmake reads the same.
         self._lighter = {source: group["flags"] for group in self._data["simt"]["lighter"]
                          for source in settings.expand(group["sources"])} if not shared else {}
-        self._defines = ["-D" + define for kind in ("defines", "own_defines") for define in self._data["simt"][kind]]
+        self._defines = sorted("-D" + define for kind in ("defines", "own_defines") for define in self._data["simt"][kind])
         self._compiler = toolchain.host_compiler()
         self._cxx = self._compiler.path
         self._warnings = _warnings(self._data["cxx"]["warnings"], self._compiler)
@@ -53,17 +53,23 @@ class Simt:
         self.translator = other.translator if other else self._translator()
         self._runtime = other._runtime if other else self._make_runtime()
 
-    def _object(self, source, command, after=(), folder=None, root=Path()):
+    def _object(self, source, command, after=(), folder=None, deps=None, root=Path()):
         output = _object_path(folder or self.folder, source)
-        return Step(output, [*command, *_DEPS, "-c", str(root / source), "-o", OUT], [Path(source)], source, list(after),
-                    source)
+        return Step(output, [*command, *(deps or _DEPS), "-c", str(root / source), "-o", OUT], [Path(source)], source,
+                    list(after), source)
+
+    def _object_of(self, target, source, command):
+        """Word for word as CMake compiles it, whole paths, sorted definitions and the name in the dependency file among them:
+        ccache then has what `./days test` built."""
+        deps = ["-MD", "-MT", f"CMakeFiles/{target}.dir/{source}.o", "-MF", DEPS]
+        return self._object(source, command, folder=self._plain_folder, deps=deps, root=paths.ROOT)
 
     def _translator(self):
         include = paths.ROOT / self._data["simt"]["include"]
         command = [self._cxx, f'-DSIMT_INCLUDE_DIR="{include}"', self._standard, *self._data["simt"]["translator_flags"],
                    *self._warnings, *self._werror]
-        objects = [self._object(source, command, folder=self._plain_folder, root=paths.ROOT)
-                   for source in (self._data["simt"]["translator"], self._data["simt"]["translator_main"])]
+        objects = [self._object_of("translator", self._data["simt"]["translator"], command),
+                   self._object_of("simtcc", self._data["simt"]["translator_main"], command)]
         return Step(self._plain_folder / "simtcc", [self._cxx, *(str(step.output) for step in objects), "-o", OUT], [],
                     "simtcc", objects)
 
@@ -94,10 +100,10 @@ class Simt:
                     [self._cxx, *(str(step.output) for step in objects), *self.libraries(), "-o", OUT], [], name, objects)
 
     def _make_runtime(self):
-        # Word for word as CMake compiles it, whole paths among them: ccache then has what `./days test` built.
         simt, root = self._data["simt"], paths.ROOT
-        return [self._object(source, self._plain(source, [f"-I{root / simt['runtime_include']}"], root, simt["runtime_flags"]),
-                             folder=self._plain_folder, root=root) for source in settings.expand(simt["runtime"])]
+        includes = [f"-I{root / simt['runtime_include']}"]
+        return [self._object_of("simt", source, self._plain(source, includes, root, simt["runtime_flags"]))
+                for source in settings.expand(simt["runtime"])]
 
     def static_library(self):
         """The runtime as libsimt.a, for programs that are linked elsewhere (with libraries())."""
