@@ -139,6 +139,16 @@ TEST(Checked, KernelThatReadsTheHostsHeap) {
             kHeapRead);
 }
 
+TEST(Checked, KernelThatReadsALargeVector) {
+  SKIP_UNLESS_CHECKED();
+  EXPECT_EQ(report_of([] {
+              const std::vector<int> in(1 << 20);
+              copy<<<1, 32>>>(in.data() + (1 << 19), device<int>(32));
+              static_cast<void>(cudaDeviceSynchronize());
+            }),
+            kHeapRead);
+}
+
 TEST(Checked, KernelThatReadsAnotherThreadsHeap) {
   SKIP_UNLESS_CHECKED();
   EXPECT_EQ(report_of([] {

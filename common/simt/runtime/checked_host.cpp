@@ -5,7 +5,7 @@
 //
 // What a kernel may touch besides device memory: its arguments, its stack, variables of the program, memory
 // that the program registered. Calls from simt's own headers pass, whatever they touch. Only the heap and
-// the stack of the thread that launched are known to be the host's, the rest of the address space passes.
+// the first thread's stack are known to be the host's, the rest of the address space passes.
 #include <dlfcn.h>
 #include <pthread.h>
 #include <unistd.h>
@@ -27,10 +27,11 @@ namespace simt {
 namespace {
 
 #ifdef __GLIBC__
-// One heap for all threads: others that glibc would make for them are plain mappings, and what one thread
-// frees another may get.
+// One heap for all that the host allocates: glibc would make others for its threads, and mappings of their
+// own for large blocks, where find_mapping cannot tell whose they are.
 [[gnu::constructor]] void share_one_heap() {
   mallopt(M_ARENA_MAX, 1);
+  mallopt(M_MMAP_MAX, 0);
 }
 #endif
 
