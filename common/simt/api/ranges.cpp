@@ -4,6 +4,7 @@
 // the host's own, or a device variable. Each range that a call names is checked against the allocation that
 // it starts in, before a byte moves.
 
+#include <atomic>
 #include <cstdio>
 #include <map>
 #include <mutex>
@@ -23,6 +24,7 @@ struct Region {
   cudaMemoryType type;
   unsigned int flags;
 };
+std::atomic<unsigned> unregistered{0};
 std::mutex regions_lock;
 std::map<const char*, Region>& regions() {
   static auto* const map = new std::map<const char*, Region>;
@@ -122,12 +124,18 @@ void check_order(const char* call, const Area& area, bool writes, std::uint64_t 
   }
 }
 
-bool is_registered(const void* address) {
+bool find_registered(const void* address, const char** begin, const char** end) {
   const std::lock_guard<std::mutex> guard(regions_lock);
   auto next = regions().upper_bound(static_cast<const char*>(address));
   if (next == regions().begin()) return false;
   const auto& [start, region] = *--next;
-  return static_cast<const char*>(address) < start + region.size;
+  *begin = start;
+  *end = start + region.size;
+  return static_cast<const char*>(address) < *end;
+}
+
+unsigned times_unregistered() {
+  return unregistered.load(std::memory_order_relaxed);
 }
 
 void note_symbol(const void* symbol, size_t size) {
@@ -152,6 +160,7 @@ bool unregister_host(void* pointer) {
   const auto found = regions().find(static_cast<char*>(pointer));
   if (found == regions().end() || found->second.type != cudaMemoryTypeHost) return false;
   regions().erase(found);
+  ++unregistered;
   return true;
 }
 

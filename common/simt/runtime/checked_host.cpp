@@ -64,6 +64,22 @@ Range find_mapping(const char* p, std::string* name) {
   return {};
 }
 
+// By cudaHostRegister. Each thread keeps what it has found, so that few accesses look it up.
+bool is_registered(const char* p) {
+  static thread_local auto* known = new std::vector<Range>;  // never destroyed, as below
+  static thread_local unsigned since = 0;
+  if (const unsigned now = times_unregistered(); now != since) {
+    known->clear();
+    since = now;
+  }
+  for (const Range& range : *known)
+    if (range.holds(p)) return true;
+  const char *begin, *end;
+  if (!find_registered(p, &begin, &end)) return false;
+  known->push_back({reinterpret_cast<std::uintptr_t>(begin), reinterpret_cast<std::uintptr_t>(end)});
+  return true;
+}
+
 // Code of the C or C++ library, say, which may come with the lines of its own source.
 bool in_system_library(void* return_address) {
   Dl_info info;
@@ -94,9 +110,10 @@ void check_host_memory(const char* p, std::size_t bytes, bool write, void* calle
   static thread_local auto* passes = new std::vector<Range>;
   for (const Range& range : *passes)
     if (range.holds(p)) return;
+  if (is_registered(p)) return;
   static thread_local auto* places =
       new std::set<void*>;  // whose accesses to host memory are simt's own business
-  if (places->count(caller) || is_registered(p)) return;
+  if (places->count(caller)) return;
   static thread_local bool looking =
       false;  // with the standard library's streams, which may call the checker
   if (looking) return;

@@ -348,7 +348,9 @@ void give_memory(std::size_t bytes);
 std::size_t memory_total();  // SIMT_MEMORY (MiB), else the machine's
 std::size_t memory_free();
 
-bool is_registered(const void* address);  // by cudaHostRegister
+// What cudaHostRegister registered around an address; it holds as long as times_unregistered() is the same.
+bool find_registered(const void* address, const char** begin, const char** end);
+unsigned times_unregistered();
 
 // ---- errors ----
 // Sticky errors (a report inside a kernel) belong to the process, others to the calling host thread.
