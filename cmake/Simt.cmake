@@ -3,7 +3,7 @@
 # everything else through, so that dependency files, compile_commands.json and incremental builds work as for any C++.
 
 days_setting(simt_include simt include)
-days_setting(translator_sources simt translator)
+days_setting(translator simt translator)
 days_setting(translator_main simt translator_main)
 days_setting(translator_flags simt translator_flags)
 days_setting(runtime_sources simt runtime)
@@ -79,8 +79,7 @@ function(days_batches out name)
   set(${out} "${result}" PARENT_SCOPE)
 endfunction()
 
-days_globs(translator_sources ${translator_sources})
-add_library(translator OBJECT ${translator_sources})   # its tests are linked with it
+add_library(translator OBJECT "${DAYS_ROOT}/${translator}")   # its tests are linked with it
 target_compile_options(translator PUBLIC "-std=${cxx_standard}" ${translator_flags} ${cxx_warnings} ${cxx_werror})
 target_compile_definitions(translator PUBLIC "SIMT_INCLUDE_DIR=\"${simt_include}\"")
 add_executable(simtcc "${DAYS_ROOT}/${translator_main}")

@@ -177,11 +177,11 @@ TEST(Checked, RegisteredMemoryIsTheDevicesToo) {
   std::vector<int> in(32);
   const auto copies = [&in] {
     copy<<<1, 32>>>(in.data(), device<int>(32));
-    static_cast<void>(cudaDeviceSynchronize());
+    return cudaDeviceSynchronize();
   };
   EXPECT_EQ(report_of([&] {
               ASSERT_EQ(cudaHostRegister(in.data(), 128, cudaHostRegisterDefault), cudaSuccess);
-              copies();
+              ASSERT_EQ(copies(), cudaSuccess);
               ASSERT_EQ(cudaHostUnregister(in.data()), cudaSuccess);
             }),
             "");

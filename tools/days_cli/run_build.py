@@ -10,7 +10,8 @@ from days_cli import gpu as gpus
 from days_cli import paths, settings, toolchain
 from days_cli.builder import DEPS, OUT, TARGET, Build, Step, lock
 
-_DEPS = ["-MD", "-MT", TARGET, "-MF", DEPS]
+def _deps(target=TARGET):
+    return ["-MD", "-MT", target, "-MF", DEPS]
 
 
 def _warnings(warnings, host, prefix=""):
@@ -53,16 +54,16 @@ class Simt:
         self.translator = other.translator if other else self._translator()
         self._runtime = other._runtime if other else self._make_runtime()
 
-    def _object(self, source, command, after=(), folder=None, deps=None, root=Path()):
+    def _object(self, source, command, after=(), folder=None, root=Path(), target=TARGET):
         output = _object_path(folder or self.folder, source)
-        return Step(output, [*command, *(deps or _DEPS), "-c", str(root / source), "-o", OUT], [Path(source)], source,
+        return Step(output, [*command, *_deps(target), "-c", str(root / source), "-o", OUT], [Path(source)], source,
                     list(after), source)
 
     def _object_of(self, target, source, command):
         """Word for word as CMake compiles it, whole paths, sorted definitions and the name in the dependency file among them:
         ccache then has what `./days test` built."""
-        deps = ["-MD", "-MT", f"CMakeFiles/{target}.dir/{source}.o", "-MF", DEPS]
-        return self._object(source, command, folder=self._plain_folder, deps=deps, root=paths.ROOT)
+        return self._object(source, command, folder=self._plain_folder, root=paths.ROOT,
+                            target=f"CMakeFiles/{target}.dir/{source}.o")
 
     def _translator(self):
         include = paths.ROOT / self._data["simt"]["include"]
@@ -93,7 +94,7 @@ class Simt:
         """A program of one file anywhere. flags: for the compiler, after nvcc's default standard."""
         command = [str(self.translator.output), *self._mode, self._cxx, "-std=c++17", *self._data["cxx"]["flags"], *flags]
         output = self.folder / "programs" / (name + ".o")
-        object_ = Step(output, [*command, *_DEPS, "-c", str(path), "-o", OUT], [path], path.name, [self.translator],
+        object_ = Step(output, [*command, *_deps(), "-c", str(path), "-o", OUT], [path], path.name, [self.translator],
                        os.path.relpath(path))
         objects = [object_, *self._runtime]
         return Step(self.folder / "programs" / name,
@@ -143,7 +144,7 @@ class Cuda:
     def object(self, source, includes=()):
         command = [*self._command, *self._data["cuda"]["flags"], *(["-Xcompiler=-fPIC"] if self._shared else []),
                    *self._warnings, *includes, "-I."]
-        return Step(_object_path(self.folder, source), [*command, *_DEPS, "-c", source, "-o", OUT], [Path(source)],
+        return Step(_object_path(self.folder, source), [*command, *_deps(), "-c", source, "-o", OUT], [Path(source)],
                     source, [], source)
 
     def program(self, name, sources, baselines=(), pictures=None):

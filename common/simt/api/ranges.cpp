@@ -6,8 +6,10 @@
 
 #include <atomic>
 #include <cstdio>
+#include <iterator>
 #include <map>
 #include <mutex>
+#include <utility>
 
 #include "api/memory.h"
 
@@ -31,6 +33,14 @@ std::map<const char*, Region>& regions() {
   return *map;
 }
 
+// The one around an address, null where there is none; regions_lock is held.
+const std::pair<const char* const, Region>* region_around(const char* p) {
+  const auto next = regions().upper_bound(p);
+  if (next == regions().begin()) return nullptr;
+  const auto& found = *std::prev(next);
+  return p < found.first + found.second.size ? &found : nullptr;
+}
+
 const char* kind_text(MemoryKind kind) {
   return kind == MemoryKind::device    ? "device memory"
          : kind == MemoryKind::managed ? "managed memory"
@@ -49,13 +59,10 @@ Range find_range(const void* pointer) {
     return {found.base, found.bytes, type, kind_text(found.kind)};
   }
   const std::lock_guard<std::mutex> guard(regions_lock);
-  auto next = regions().upper_bound(p);
-  if (next != regions().begin()) {
-    const auto& [base, region] = *--next;
-    if (p < base + region.size) {
-      return {base, region.size, region.type,
-              region.type == cudaMemoryTypeDevice ? "a device variable" : "registered host memory"};
-    }
+  if (const auto* found = region_around(p)) {
+    const auto& [base, region] = *found;
+    return {base, region.size, region.type,
+            region.type == cudaMemoryTypeDevice ? "a device variable" : "registered host memory"};
   }
   return {p, 0, cudaMemoryTypeUnregistered, "host memory"};
 }
@@ -126,12 +133,11 @@ void check_order(const char* call, const Area& area, bool writes, std::uint64_t 
 
 bool find_registered(const void* address, const char** begin, const char** end) {
   const std::lock_guard<std::mutex> guard(regions_lock);
-  auto next = regions().upper_bound(static_cast<const char*>(address));
-  if (next == regions().begin()) return false;
-  const auto& [start, region] = *--next;
-  *begin = start;
-  *end = start + region.size;
-  return static_cast<const char*>(address) < *end;
+  const auto* found = region_around(static_cast<const char*>(address));
+  if (!found) return false;
+  *begin = found->first;
+  *end = *begin + found->second.size;
+  return true;
 }
 
 unsigned times_unregistered() {

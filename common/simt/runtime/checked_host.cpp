@@ -64,22 +64,6 @@ Range find_mapping(const char* p, std::string* name) {
   return {};
 }
 
-// By cudaHostRegister. Each thread keeps what it has found, so that few accesses look it up.
-bool is_registered(const char* p) {
-  static thread_local auto* known = new std::vector<Range>;  // never destroyed, as below
-  static thread_local unsigned since = 0;
-  if (const unsigned now = times_unregistered(); now != since) {
-    known->clear();
-    since = now;
-  }
-  for (const Range& range : *known)
-    if (range.holds(p)) return true;
-  const char *begin, *end;
-  if (!find_registered(p, &begin, &end)) return false;
-  known->push_back({reinterpret_cast<std::uintptr_t>(begin), reinterpret_cast<std::uintptr_t>(end)});
-  return true;
-}
-
 // Code of the C or C++ library, say, which may come with the lines of its own source.
 bool in_system_library(void* return_address) {
   Dl_info info;
@@ -106,14 +90,25 @@ void check_host_memory(const char* p, std::size_t bytes, bool write, void* calle
   const char* closure = static_cast<const char*>(launch.closure);
   if (p >= closure && p < closure + launch.kernel->argument_bytes) return;
   if (in_program(reinterpret_cast<std::uintptr_t>(p))) return;
-  // Never destroyed: kernels may still run when the program exits.
+  // What has passed, as long as nothing is unregistered. Never destroyed: kernels may still run when the
+  // program exits.
   static thread_local auto* passes = new std::vector<Range>;
+  static thread_local unsigned since = 0;
+  if (const unsigned now = times_unregistered(); now != since) {
+    passes->clear();
+    since = now;
+  }
   for (const Range& range : *passes)
     if (range.holds(p)) return;
-  if (is_registered(p)) return;
   static thread_local auto* places =
       new std::set<void*>;  // whose accesses to host memory are simt's own business
   if (places->count(caller)) return;
+  const char* begin;
+  const char* end;
+  if (find_registered(p, &begin, &end)) {
+    passes->push_back({reinterpret_cast<std::uintptr_t>(begin), reinterpret_cast<std::uintptr_t>(end)});
+    return;
+  }
   static thread_local bool looking =
       false;  // with the standard library's streams, which may call the checker
   if (looking) return;

@@ -96,7 +96,7 @@ extern Shadow shadow;
 bool map_shadow(char* arena, std::size_t bytes);  // false: no addresses left
 void shadow_allocated(const char* data, std::size_t bytes, MemoryKind kind);
 void shadow_released(const char* data, std::size_t bytes);
-void shadow_forget(const char* data, std::size_t bytes);  // the memory is as fresh from an allocation
+void shadow_forget(const char* data, std::size_t bytes);  // the memory is as if just allocated
 Cell* new_shared_cells(std::size_t count);
 void new_segment(Warp& warp);
 const Segment* find_segment(std::uint32_t id);          // null: forgotten
