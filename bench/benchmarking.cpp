@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The main() of dayNN_bench: Google Benchmark with manual time from CUDA events, over the ladders that
-// BENCH_LADDER names. The L2 cache is flushed before each launch, and repetitions of all contestants are
+// the day registers. The L2 cache is flushed before each launch, and repetitions of all contestants are
 // interleaved at random, so that a clock that drifts slows all of them alike. A contestant whose result is
 // wrong is not timed. Limits are this device's own, measured in the same run.
 //
@@ -13,8 +13,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <map>
 #include <memory>
 #include <optional>
@@ -23,7 +26,6 @@
 #include <utility>
 #include <vector>
 
-#include "common/benchmarking.h"
 #include "common/device.h"
 #include "common/error.h"
 #include "common/harness/options.h"
@@ -31,6 +33,8 @@
 #include "common/instance.h"
 #include "common/ladder.h"
 #include "common/limits.h"
+#include "common/output.h"
+#include "common/progress.h"
 #include "common/results.h"
 #include "common/timing.h"
 
@@ -55,6 +59,7 @@ constexpr double kBusySeconds = 3;  // at work before the sustained limit is rea
 struct Record {
   std::string reason;  // why it was not timed
   std::vector<double> seconds;
+  double setup_seconds = 0;
 };
 
 // One problem that all contestants solve by turns.
@@ -69,6 +74,10 @@ struct Contest {
 
   std::string name() const {  // "day05/matmul"
     return (ladder->day.empty() ? "" : ladder->day.substr(0, 5) + "/") + ladder->name;
+  }
+  // "matmul fp32 1024x1024x1024", with " sweep" after it
+  std::string key() const {
+    return ladder->name + " " + ladder->types[type].name + " " + shape.text("x") + (sweep ? " sweep" : "");
   }
   std::string tail() const { return "/" + ladder->types[type].name + "/" + shape.text("x"); }
 };
@@ -98,9 +107,8 @@ struct Limit {
   Ceiling ceiling;
 };
 // Measured once a mix or an instruction, before the first contestant; the sustained one by settle().
-Limit& limit_of(const Instance& instance) {
+Limit& limit_of(const Instance& instance, Rate rate) {
   static auto& all = *new std::map<std::pair<Rate, Mix>, Limit>;
-  const Rate rate = instance.rate();
   const Mix mix = rate == Rate::kNone ? mix_of(instance.traffic()) : Mix::kCopy;
   const auto [found, fresh] = all.try_emplace({rate, mix});
   Limit& limit = found->second;
@@ -111,16 +119,16 @@ Limit& limit_of(const Instance& instance) {
   return limit;
 }
 // After the contestants, so that those of the first shape do not run on a device that this has heated.
-void settle(const Instance& instance) {
-  Limit& limit = limit_of(instance);
+void settle(const Instance& instance, Rate rate) {
+  Limit& limit = limit_of(instance, rate);
   if (limit.ceiling.sustained > 0 || limit.ceiling.burst == 0) return;
-  const Rate rate = instance.rate();
   const auto measured = rate == Rate::kNone ? bandwidth_limit(mix_of(instance.traffic()), kBusySeconds)
                                             : rate_limit(rate, kBusySeconds);
   limit.ceiling.sustained = measured.value_or(Ceiling{}).sustained;
 }
 
 void progress(const std::string& text) {
+  if (!text.empty()) progress_at(text);
   if (isatty(2) == 0) return;
   std::fprintf(stderr, "\r\033[K%s", text.c_str());
   std::fflush(stderr);
@@ -147,9 +155,10 @@ void time_row(benchmark::State& state, Contest& contest, const Row& row) {
     }
     if (!contest.reports[row.name].ok()) return skip("wrong: " + contest.reports[row.name].lines().front());
 
-    const double limit = limit_of(instance).ceiling.burst;
+    const double limit = limit_of(instance, instance.rate(row)).ceiling.burst;
     progress("timing " + row.name + contest.tail());
     instance.prepare(row);
+    kept.setup_seconds = instance.setup_seconds();
     L2Flush flush;
     EventTimer timer;
     flush(stream);
@@ -180,7 +189,7 @@ void time_row(benchmark::State& state, Contest& contest, const Row& row) {
     if (typical <= 0) return;
     if (bytes > 0) state.counters["bytes/s"] = bytes / typical;
     if (flops > 0) state.counters["FLOP/s"] = flops / typical;
-    const double work = contest.ladder->rate != Rate::kNone ? flops : bytes;
+    const double work = contest.ladder->pace != Rate::kNone ? flops : bytes;
     if (limit > 0) state.counters["%limit"] = 100 * work / typical / limit;
   } catch (const std::exception& error) {
     state.SkipWithError(error.what());
@@ -210,8 +219,10 @@ bool cpu_takes(const Contest& contest) {
 
 struct Flags {
   detail::Options options;
-  bool sweep = false, quiet = false, listing = false;
-  std::vector<char*> benchmark;  // Google Benchmark's, argv[0] first
+  bool sweep = false, quiet = false, listing = false, tables = false;
+  std::optional<std::vector<std::string>> only;  // keys of contests, in the order wanted
+  double seconds = 0;                            // 0: no end
+  std::vector<char*> benchmark;                  // Google Benchmark's, argv[0] first
 
   bool takes(const Row& row) const {
     const std::vector<std::string>& names = options.variants;
@@ -261,6 +272,8 @@ RowResult result_of(const Contest& contest, const Row& row, const Record& record
   result.row = &row;
   result.reason = record.reason;
   result.timing = summarize(record.seconds);
+  result.setup_seconds = record.setup_seconds;
+  if (contest.instance) result.workspace = contest.instance->workspace_bytes(row);
   if (const auto report = contest.reports.find(row.name); report != contest.reports.end())
     result.report = report->second;
   result.result = !result.report.ok()     ? Result::kFail
@@ -306,16 +319,26 @@ TableResult table_of(Contest& contest) {
   table.traffic = instance.traffic();
   table.flops = instance.flops();
   table.sampled = instance.large();
-  if (!current_device().simt && (table.traffic.bytes() > 0 || table.ladder->rate != Rate::kNone)) {
-    settle(instance);
-    const Limit& limit = limit_of(instance);
+  table.checked = instance.checked();
+  if (!current_device().simt && (table.traffic.bytes() > 0 || table.ladder->pace != Rate::kNone)) {
+    settle(instance, instance.rate());
+    const Limit& limit = limit_of(instance, instance.rate());
     table.limit_name = limit.name;
     table.limit = limit.ceiling.burst;
     table.sustained = limit.ceiling.sustained;
   }
   for (const Row& row : contest.ladder->rows) {
     const auto found = contest.records.find(row.name);
-    if (found != contest.records.end()) table.rows.push_back(result_of(contest, row, found->second));
+    if (found == contest.records.end()) continue;
+    RowResult result = result_of(contest, row, found->second);
+    if (result.timing.seconds > 0 && instance.rate(row) != instance.rate() && !current_device().simt) {
+      settle(instance, instance.rate(row));
+      const Limit& limit = limit_of(instance, instance.rate(row));
+      result.limit_name = limit.name;
+      result.limit = limit.ceiling.burst;
+      result.sustained = limit.ceiling.sustained;
+    }
+    table.rows.push_back(std::move(result));
   }
   if (contest.sweep) return table;
   if (!current_device().simt) table.copies = instance.copy_seconds();
@@ -375,7 +398,7 @@ void check_names(const Flags& flags) {
   std::vector<std::string> rows, types = {"all"};
   std::string extents;
   bool sized = !flags.options.size;
-  for (const LadderInfo* ladder : bench_ladders()) {
+  for (const LadderInfo* ladder : registered_ladders()) {
     for (const Row& row : ladder->rows) rows.push_back(row.name);
     for (const Typed& type : ladder->types) types.push_back(type.name);
     sized = sized || ladder->extents.size() == flags.options.size->size();
@@ -400,11 +423,20 @@ void make_contests(const Flags& flags) {
   check_names(flags);
   size_t free = 0, total = 0;
   CUDA_CHECK(cudaMemGetInfo(&free, &total));
-  for (const LadderInfo* ladder : bench_ladders()) {
+  for (const LadderInfo* ladder : registered_ladders()) {
     if (flags.options.size && ladder->extents.size() != flags.options.size->size()) continue;
     const bool any = std::any_of(ladder->rows.begin(), ladder->rows.end(),
                                  [&](const Row& row) { return flags.takes(row); });
     if (any) add_contests(*ladder, flags, 0.9 * static_cast<double>(free));
+  }
+  if (flags.only) {
+    std::vector<std::unique_ptr<Contest>> wanted;
+    for (const std::string& key : *flags.only) {
+      const auto found = std::find_if(contests().begin(), contests().end(),
+                                      [&](const auto& contest) { return contest && contest->key() == key; });
+      if (found != contests().end()) wanted.push_back(std::move(*found));
+    }
+    contests() = std::move(wanted);
   }
   if (contests().empty()) throw Exit(kMachine, "nothing of this benchmark fits this device's memory");
 }
@@ -456,10 +488,18 @@ int run(const Flags& flags) {
   const std::string& json = flags.options.json;
   const auto save = [&] {
     if (!json.empty() && !write_text(json, results_json(tables, "bench")))
-      throw Exit(kUsage, "--json " + json + " could not be written");
+      throw Exit(machine_cannot_write(errno) ? kMachine : kUsage, "--json " + json + " could not be written");
   };
   if (flags.quiet) {
+    // Time is up where a contest that takes as long as the longest so far would not end in it.
+    const auto began = std::chrono::steady_clock::now();
+    const auto elapsed = [&] {
+      return std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+    };
+    double longest = 0;
     for (const std::unique_ptr<Contest>& contest : contests()) {
+      const double from = elapsed();
+      if (flags.seconds > 0 && from + longest > flags.seconds) break;
       if (device.simt) {
         check_on_cpu(*contest, flags);
       } else {
@@ -471,6 +511,7 @@ int run(const Flags& flags) {
       tables.push_back(table_of(*contest));
       contest->instance.reset();
       save();  // whoever stops a long run keeps what it has measured
+      longest = std::max(longest, elapsed() - from);
     }
   } else {
     for (const std::unique_ptr<Contest>& contest : contests()) register_contest(*contest, flags);
@@ -484,9 +525,35 @@ int run(const Flags& flags) {
   return tables.empty() ? 0 : verdict(tables);
 }
 
+// The tables that a GPU of memory enough would have: one a line, what they are of and the variants in them.
+// Needs no device.
+int list_tables() {
+  for (const LadderInfo* ladder : registered_ladders()) {
+    const size_t swept = [&] {
+      size_t type = 0;
+      while (type + 1 < ladder->types.size() && ladder->types[type].name != ladder->sweep_axis.type) ++type;
+      return ladder->sweep_axis.type.empty() ? 0 : type;
+    }();
+    for (const bool sweep : {false, true}) {
+      for (size_t type = 0; type < ladder->types.size(); ++type) {
+        if (sweep && type != swept) continue;
+        for (const Shape& shape : sweep ? ladder->sweep_shapes : ladder->bench_shapes) {
+          std::printf("%s", Contest{ladder, type, shape, sweep, {}, {}, {}}.key().c_str());
+          for (const Row& row : ladder->rows) {
+            if (!row.exercise && !row.baseline && ladder->launcher(row, type) != nullptr)
+              std::printf("\t%s", row.name.c_str());
+          }
+          std::printf("\n");
+        }
+      }
+    }
+  }
+  return 0;
+}
+
 // Lists without a device.
 int list(const Flags& flags) {
-  for (const LadderInfo* ladder : bench_ladders()) {
+  for (const LadderInfo* ladder : registered_ladders()) {
     for (const Shape& shape : ladder->bench_shapes) {
       for (size_t type = 0; type < ladder->types.size(); ++type) {
         contests().push_back(std::unique_ptr<Contest>(new Contest{ladder, type, shape, false, {}, {}, {}}));
@@ -508,6 +575,17 @@ Flags parse(int argc, char** argv) {
       flags.sweep = true;
     } else if (flag == "--quiet") {
       flags.quiet = true;
+    } else if (flag == "--tables") {
+      flags.tables = true;
+    } else if (flag.rfind("--only=", 0) == 0) {
+      std::ifstream file(flag.substr(7));
+      if (!file) throw Exit(kUsage, "--only: " + flag.substr(7) + " cannot be read");
+      flags.only.emplace();
+      for (std::string line; std::getline(file, line);) flags.only->push_back(line);
+    } else if (flag.rfind("--for=", 0) == 0) {
+      char* end = nullptr;
+      flags.seconds = std::strtod(flag.c_str() + 6, &end);
+      if (*end != '\0' || !(flags.seconds > 0)) throw Exit(kUsage, "--for takes seconds, as --for=90");
     } else if (flag.rfind("--benchmark_", 0) == 0) {
       flags.listing = flags.listing || flag.rfind("--benchmark_list_tests", 0) == 0;
       flags.benchmark.push_back(argv[i]);
@@ -525,7 +603,7 @@ int fail(int code, const std::string& line, const std::string& next = "") {
   progress("");
   std::fprintf(stderr, "error: %s\n", line.c_str());
   if (!next.empty()) std::fprintf(stderr, "  %s\n", next.c_str());
-  return code;
+  return progress_end(code);
 }
 
 constexpr char kHelp[] =
@@ -535,6 +613,9 @@ constexpr char kHelp[] =
     "  --type fp32,...    these element types alone\n"
     "  --json FILE        results in the schema of docs/results.md\n"
     "  --quiet            no output but that; a shape at a time\n"
+    "  --tables           lists the tables that there are on a GPU, and the variants in each\n"
+    "  --only=FILE        these lines of that list alone (with --sweep, sweeps too)\n"
+    "  --for=SECONDS      with --quiet: begins no table that is unlikely to end by then\n"
     "  --benchmark_...    Google Benchmark's own\n";
 
 }  // namespace
@@ -542,11 +623,12 @@ constexpr char kHelp[] =
 
 int main(int argc, char** argv) {
   using days::fail;
+  days::progress_begin();
   try {
     days::Flags flags = days::parse(argc, argv);
     if (flags.options.help) {
       std::printf("Usage: %s [flags]\n%s", argv[0], days::kHelp);
-      return 0;
+      return days::progress_end(0);
     }
     std::vector<char*> arguments = flags.benchmark;
     char interleave[] = "--benchmark_enable_random_interleaving=true";
@@ -554,10 +636,14 @@ int main(int argc, char** argv) {
     arguments.insert(arguments.begin() + 1, {interleave, counters});  // first: the user's own flags win
     int count = static_cast<int>(arguments.size());
     benchmark::Initialize(&count, arguments.data());
-    if (benchmark::ReportUnrecognizedArguments(count, arguments.data())) return days::detail::kUsage;
-    const int code = flags.listing ? days::list(flags) : days::run(flags);
+    if (benchmark::ReportUnrecognizedArguments(count, arguments.data()))
+      return days::progress_end(days::detail::kUsage);
+    const int code = flags.tables    ? days::list_tables()
+                     : flags.listing ? days::list(flags)
+                                     : days::run(flags);
     benchmark::Shutdown();
-    return code;
+    const std::string lost = days::lost_output();
+    return code != 0 || lost.empty() ? days::progress_end(code) : fail(days::detail::kMachine, lost);
   } catch (const days::detail::Exit& exit) {
     return fail(exit.code(), exit.what(), exit.next());
   } catch (const days::CudaError& error) {

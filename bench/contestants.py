@@ -27,11 +27,12 @@ sys.path.insert(0, str(ROOT / "tools"))
 from days_cli import catalog, console, gpu, library, results, run_build  # noqa: E402
 from days_cli.errors import ENVIRONMENT, WRONG, DaysError  # noqa: E402
 
-_DTYPES = {"fp32": "float32", "fp64": "float64", "fp16": "float16", "bf16": "bfloat16", "int8": "int8", "uint8": "uint8",
-           "int16": "int16", "int32": "int32", "int64": "int64"}
-# As __cuda_array_interface__ spells them; bfloat16 has no name there.
-_STRINGS = {"fp32": "<f4", "fp64": "<f8", "fp16": "<f2", "bf16": "<i2", "int8": "|i1", "uint8": "|u1", "int16": "<i2",
-            "int32": "<i4", "int64": "<i8"}
+_DTYPES = {"fp32": "float32", "fp64": "float64", "fp16": "float16", "bf16": "bfloat16", "fp8_e4m3": "float8_e4m3fn",
+           "fp8_e5m2": "float8_e5m2", "int8": "int8", "uint8": "uint8", "int16": "int16", "int32": "int32", "uint32": "uint32",
+           "int64": "int64"}
+# As __cuda_array_interface__ spells them; bfloat16 and fp8 have no name there.
+_STRINGS = {"fp32": "<f4", "fp64": "<f8", "fp16": "<f2", "bf16": "<i2", "fp8_e4m3": "|u1", "fp8_e5m2": "|u1", "int8": "|i1",
+            "uint8": "|u1", "int16": "<i2", "int32": "<i4", "uint32": "<u4", "int64": "<i8"}
 _LEAST, _MOST, _SECONDS = 5, 100, 0.3  # rounds, and time a contestant, as ./days run has them
 _SLOW = 0.1  # seconds: a rung of more takes no part, its time of the other process says enough
 
@@ -78,10 +79,11 @@ class Cuda:
     def tensors(self, contest):
         made = []
         for buffer in contest.buffers:
+            dtype = _dtype(self.torch, buffer)
             view = type("View", (), {"__cuda_array_interface__": {
                 "shape": tuple(buffer.dims), "typestr": _STRINGS[buffer.type], "data": (buffer.pointer, False), "version": 3}})()
             tensor = self.torch.as_tensor(view, device="cuda")
-            made.append(tensor.view(_dtype(self.torch, buffer)) if buffer.type == "bf16" else tensor)
+            made.append(tensor.view(dtype) if buffer.type == "bf16" or buffer.type.startswith("fp8") else tensor)
         return made
 
     def finish(self, contest, problem):
@@ -116,12 +118,17 @@ def prepared(side, contest, extents, make):
 
 
 def checked(side, contest, function, problem):
-    """The contest's verdict on what the function makes."""
+    """The contest's verdict on what the function makes, on two fills of its outputs where one leaves a doubt."""
+    verdict = _checked_once(side, contest, function, problem, 0xA5)
+    return _checked_once(side, contest, function, problem, 0x5A) if verdict.get("again") else verdict
+
+
+def _checked_once(side, contest, function, problem, fill):
     contest.prepare()
     problem_outputs = problem.outputs
     if not side.timed:  # its copies are of before prepare()
         for tensor in problem_outputs:
-            tensor.view(-1).view(side.torch.uint8).fill_(0xA5)
+            tensor.view(-1).view(side.torch.uint8).fill_(fill)
     made = function()
     if made is not None:
         made = made if isinstance(made, (tuple, list)) else [made]
@@ -217,9 +224,10 @@ def _time(loaded, side, contest, table, runners, ours, new, stream, handle):
             continue
         median, noise = summarize(seconds[name])
         moved = table["read_bytes"] + table["written_bytes"]
-        row.update(seconds=median, noise=noise, runs=len(seconds[name]), bytes_per_second=moved / median,
-                   flops_per_second=table["flops"] / median)
-        speed = (table["flops"] or moved) / median
+        row.update(seconds=median, noise=noise, runs=len(seconds[name]), bytes_per_second=moved / median)
+        if table.get("flops"):
+            row["flops_per_second"] = table["flops"] / median
+        speed = (table.get("flops") or moved) / median
         for member, of in (("of_limit", "per_second"), ("of_sustained", "sustained_per_second")):
             if limit.get(of):
                 row[member] = speed / limit[of]

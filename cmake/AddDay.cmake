@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: MIT
-# add_day(): every target of the day in the current folder, from the folder convention alone.
+# add_day(folder): every target of the day in that folder, from the folder convention alone.
 #
-#   day05_matmul     the executable: all .cu and .cpp of the folder's top level, the harness, the baselines found here
+#   day05_objects    all .cu and .cpp of the folder's top level, compiled once for the next three; its ladder.cpp tells them what
+#                    there is to run, test and time
+#   day05_matmul     the executable: with the harness and the baselines found here. Its main() is the harness's, or main.cpp's
+#   day05_test       with the day's own tests and wrong kernels, tests/day05_*; the main() is tests/testing.cpp's
+#   day05_bench      with the main() of bench/benchmarking.cpp
 #   day05_NAME       each stand-alone program programs/NAME.cu
-#   day05_test       tests/day05_test.cpp with the wrong kernels of tests/day05_wrong.cu
-#   day05_bench      bench/day05_bench.cpp
 #
 # A day with a folder samples/ works on pictures: it is linked with common/image where libpng and libjpeg are found.
 
@@ -56,21 +58,25 @@ if(DAYS_TESTS)
   target_link_libraries(days_testing PUBLIC GTest::gtest)
 endif()
 
-function(add_day)
-  cmake_path(GET CMAKE_CURRENT_SOURCE_DIR FILENAME name)            # day05_matmul
+function(add_day folder)
+  cmake_path(GET folder FILENAME name)                              # day05_matmul
   string(REGEX MATCH "^day[0-9]+" day "${name}")                    # day05
-  file(GLOB sources CONFIGURE_DEPENDS "*.cu" "*.cpp")
+  set(build_folder "${CMAKE_BINARY_DIR}/${name}")                   # what the day's programs write
+  file(MAKE_DIRECTORY "${build_folder}")
+  file(GLOB sources CONFIGURE_DEPENDS "${folder}/*.cu" "${folder}/*.cpp")
+  set(main ${sources})
+  list(FILTER main INCLUDE REGEX "/main\\.cpp$")
   list(FILTER sources EXCLUDE REGEX "/main\\.cpp$")
 
   # Objects, not archives: a baseline is known by its static registration, which a linker would drop from an archive.
   add_library(${day}_objects OBJECT)
   days_sources(${day}_objects ${sources})
   set(parts ${day}_objects days_harness)
-  if(TARGET days_pictures AND IS_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}/samples")
+  if(TARGET days_pictures AND IS_DIRECTORY "${folder}/samples")
     list(APPEND parts days_pictures)
   endif()
   if(DAYS_BACKEND STREQUAL "cuda")
-    file(GLOB baselines CONFIGURE_DEPENDS "baselines/*.cu")
+    file(GLOB baselines CONFIGURE_DEPENDS "${folder}/baselines/*.cu")
     foreach(baseline IN LISTS baselines)
       cmake_path(GET baseline STEM key)
       days_library(library ${key})
@@ -83,15 +89,15 @@ function(add_day)
     endforeach()
   endif()
 
-  days_executable(${name} main.cpp)
+  days_executable(${name} ${main})
   target_link_libraries(${name} PRIVATE ${parts})
 
-  file(GLOB programs CONFIGURE_DEPENDS "programs/*.cu")
+  file(GLOB programs CONFIGURE_DEPENDS "${folder}/programs/*.cu")
   foreach(program IN LISTS programs)
     cmake_path(GET program STEM stem)
     days_executable(${day}_${stem} "${program}")
     if(DAYS_TESTS)
-      add_test(NAME ${day}_${stem} COMMAND ${day}_${stem})
+      add_test(NAME ${day}_${stem} COMMAND ${day}_${stem} WORKING_DIRECTORY "${build_folder}")
       set_tests_properties(${day}_${stem} PROPERTIES LABELS "${day};program")
     endif()
   endforeach()
@@ -105,11 +111,11 @@ function(add_day)
     target_link_libraries(${day}_test PRIVATE ${parts} days_testing)
     # Each sample goes through the day's program, which checks and writes the result. TARGET:CASE, for `days test`.
     if(days_pictures IN_LIST parts)
-      file(GLOB samples CONFIGURE_DEPENDS "samples/*.png" "samples/*.jpg")
+      file(GLOB samples CONFIGURE_DEPENDS "${folder}/samples/*.png" "${folder}/samples/*.jpg")
       foreach(sample IN LISTS samples)
         cmake_path(GET sample FILENAME file)
         add_test(NAME ${name}:${file}
-          COMMAND ${name} --image "${sample}" --out "${CMAKE_CURRENT_BINARY_DIR}/${file}.png")
+          COMMAND ${name} --image "${sample}" --out "${build_folder}/${file}.png")
         set_tests_properties(${name}:${file} PROPERTIES LABELS "${day};program")
       endforeach()
     endif()
@@ -121,12 +127,12 @@ function(add_day)
     endif()
   endif()
   if(DAYS_BENCHMARKS)
-    file(GLOB benchmarks CONFIGURE_DEPENDS "${DAYS_ROOT}/bench/${day}_*.cpp")
-    days_executable(${day}_bench ${benchmarks})
+    days_executable(${day}_bench)
     target_link_libraries(${day}_bench PRIVATE ${parts} days_benchmarking)
     # On a CPU nothing is timed, but every rung is checked on the shapes of a sweep. A test of the benchmark, not of the day.
     if(DAYS_TESTS AND DAYS_BACKEND STREQUAL "simt" AND NOT DAYS_CHECKED)
-      add_test(NAME ${day}_bench COMMAND ${day}_bench --quiet --sweep --json "${CMAKE_CURRENT_BINARY_DIR}/bench.json")
+      add_test(NAME ${day}_bench COMMAND ${day}_bench --quiet --sweep --json "${build_folder}/bench.json"
+        WORKING_DIRECTORY "${build_folder}")
       set_tests_properties(${day}_bench PROPERTIES LABELS "bench" TIMEOUT 900)
     endif()
   endif()

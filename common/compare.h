@@ -30,29 +30,48 @@ struct Mismatch {
   double want = 0;
 };
 
-// The outcome of comparing one output, or of any other check of a run.
+// "y[3,32]": an element of an output. The flat index where the extents are unknown.
+std::string place(const std::string& name, const std::vector<int64_t>& dims, size_t index);
+
+// The outcome of comparing one output, or of several with any other check of a run.
 struct Report {
   static constexpr size_t kShown = 5;
 
+  std::string name;           // of the output
+  std::vector<int64_t> dims;  // the output's extents, to print an index as a tuple
   size_t compared = 0;
   size_t wrong = 0;
-  size_t unwritten = 0;            // elements that still hold the poison, and no result does
+  size_t unwritten = 0;            // elements that still hold what filled them before the run
+  size_t doubtful = 0;             // those of them that are right all the same: perhaps by luck
+  bool checked = false;            // by a rule of the ladder's: there are no single wrong elements, no error
   double worst = 0;                // the largest |got - want|; NaN once a NaN or infinity is not matched
-  size_t worst_at = 0;             // its index
-  std::vector<Mismatch> first;     // the first five that are wrong
-  std::vector<int64_t> dims;       // the output's extents, to print an index as a tuple
+  size_t worst_at = 0;             // its index, in the report of one output
+  std::vector<Mismatch> first;     // the first five that are wrong, likewise
   std::vector<std::string> notes;  // what else is wrong: guards, inputs, errors, a check of the whole
+  std::vector<Report> outputs;     // that this is the sum of; empty in the report of one output
 
   bool ok() const { return wrong == 0 && notes.empty(); }
+  // A note of what a second run with another fill found out.
+  static constexpr const char* kByLuck =
+      "elements that were right hold what filled them before the run: with another fill they are wrong";
+  // What a ladder's .check returns where a result is wrong.
+  static Report failed(const std::string& why);
 
-  // "[3,32]"; the flat index where the extents are unknown
-  std::string place(size_t index) const;
-  // One line a finding: "[0,32] is nan, expected 0.01823", ..., "6 of 99 wrong, worst error 0.5 at [0,33]".
+  // What is wrong and where: some five elements in all, one at least of each output that has any.
+  struct Shown {
+    std::string place;  // "y[3,32]"
+    Mismatch mismatch;
+  };
+  std::vector<Shown> shown() const;
+  // One line a finding: "y[0,32] is nan, expected 0.01823", ..., "6 of 99 wrong, worst error 0.5 at y[0,33]".
+  // Where there are several outputs, each has a last line of its own.
   std::vector<std::string> lines() const;
   std::string text() const;
 
-  // Adds another check's findings. `dims` stays the first's, so indices of a second output are flat.
+  // Adds what another run found, or another check of the same output.
   void merge(const Report& other);
+  // Makes this the sum of its outputs so far and one more.
+  void add(const Report& output);
 
   // Nine digits tell all floats apart. (The C library prints a NaN's sign, which means nothing.)
   static std::string number(double value);
@@ -67,20 +86,26 @@ inline double error_of(double got, double want) {
   return std::abs(got - want);
 }
 
-// Compares n elements of T. 64-bit integers are compared as such; only the error's size is then rounded to a
+// Compares n elements of T, all of whose bytes were `fill` before the run. 64-bit integers are compared as such; only the error's size is then rounded to a
 // double. Defined in harness/compare.h for every type of types.h, as Report is: each day's compiler is spared
 // the work.
 template <class T>
-Report compare(const T* got, const T* want, size_t n, Bound bound);
+Report compare(const T* got, const T* want, size_t n, Bound bound, unsigned char fill = TypeInfo<T>::kPoison);
 
-// ---- Policies. Each is called as policy(type, problem, inputs) -> Bound, with the problem's host pointers
-// once the reference
-// ---- has run; `inputs` answers rms<T>() and worst_output_error().
+// ---- Policies. Each is called as policy(type, problem, inputs) -> Bound, once for each output that it is
+// ---- for, with the ladder's element type and the problem's host pointers once the reference has run;
+// ---- `inputs` answers rms<T>(), rms("x") and worst_output_error().
 
 template <class T>
 struct Type {
   using type = T;
 };
+
+// For an output whose element type is not the ladder's: .tolerance("lse", in_type<float>(relative)).
+template <class U, class Policy>
+auto in_type(Policy policy) {
+  return [policy](auto, const auto& p, auto& inputs) -> Bound { return policy(Type<U>{}, p, inputs); };
+}
 
 // Bit for bit, except that one NaN is as good as another and -0 as good as 0.
 struct Exact {

@@ -34,31 +34,37 @@ inline std::string cuda_version(int version) {
   return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }
 
-// The current device, queried once. Throws CudaError where there is none.
+// The current device as CUDA describes it; `code` is left at what the device could run. Throws CudaError where
+// there is none.
+inline Device query_device() {
+  Device d;
+  int index = 0;
+  CUDA_CHECK(cudaGetDevice(&index));
+  cudaDeviceProp properties;
+  CUDA_CHECK(cudaGetDeviceProperties(&properties, index));
+  d.name = properties.name;
+  d.major = properties.major;
+  d.minor = properties.minor;
+  d.multiprocessors = properties.multiProcessorCount;
+  d.memory = properties.totalGlobalMem;
+  d.l2 = static_cast<size_t>(properties.l2CacheSize);
+  // CUDA 13 took the clocks out of cudaDeviceProp; the attributes are in every version.
+  d.clock_khz = device_attribute(cudaDevAttrClockRate);
+  d.memory_clock_khz = device_attribute(cudaDevAttrMemoryClockRate);
+  CUDA_CHECK(cudaDriverGetVersion(&d.driver));
+  CUDA_CHECK(cudaRuntimeGetVersion(&d.runtime));
+#ifdef __SIMT__
+  d.simt = true;
+#endif
+  d.code = 10 * d.major + d.minor;
+  return d;
+}
+
+// The same, queried once, with what this program was compiled for. Needs the harness.
 inline const Device& current_device() {
   static const Device device = [] {
-    Device d;
-    int index = 0;
-    CUDA_CHECK(cudaGetDevice(&index));
-    cudaDeviceProp properties;
-    CUDA_CHECK(cudaGetDeviceProperties(&properties, index));
-    d.name = properties.name;
-    d.major = properties.major;
-    d.minor = properties.minor;
-    d.multiprocessors = properties.multiProcessorCount;
-    d.memory = properties.totalGlobalMem;
-    d.l2 = static_cast<size_t>(properties.l2CacheSize);
-    // CUDA 13 took the clocks out of cudaDeviceProp; the attributes are in every version.
-    d.clock_khz = device_attribute(cudaDevAttrClockRate);
-    d.memory_clock_khz = device_attribute(cudaDevAttrMemoryClockRate);
-    CUDA_CHECK(cudaDriverGetVersion(&d.driver));
-    CUDA_CHECK(cudaRuntimeGetVersion(&d.runtime));
-#ifdef __SIMT__
-    d.simt = true;
-    d.code = 10 * d.major + d.minor;
-#else
-    d.code = compiled_architecture();
-#endif
+    Device d = query_device();
+    if (!d.simt) d.code = compiled_architecture();
     return d;
   }();
   return device;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The harness: all of common/ that is not a header. It is compiled once and linked to every day, test and
-// benchmark; a day's plain nvcc line names it beside the day's files.
+// benchmark; a day's plain nvcc line names it beside the day's files, and has its main() from here.
 
 #include "common/harness/fill.cuh"
 #include "common/harness/limits.cuh"
@@ -10,5 +10,7 @@
 #ifndef __SIMT__
 #include "common/harness/check.cpp"
 #include "common/harness/instance.cpp"
+#include "common/harness/main.cpp"
+#include "common/harness/progress.cpp"
 #include "common/harness/run_day.cpp"
 #endif

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -43,21 +44,23 @@ class ImageError : public std::runtime_error {
   std::string next_;
 };
 
+inline constexpr uint64_t kAnyPixels = UINT64_MAX;
+
 // Reads a PNG or JPEG of any kind as three channels of 8 bits. 16 bits are rounded to 8, a palette is looked
 // up, gray is tripled, what is transparent is laid over white, CMYK is converted without a colour profile;
 // EXIF orientation, gamma and profiles are ignored, and `remarks` says which of these happened. Throws
 // ImageError for whatever is no whole picture; never reads more than the file, never needs more memory than a
-// quarter of this machine's.
-Image read_image(const std::string& path);
+// quarter of this machine's. A picture of more than `most_pixels` is refused before it is decoded.
+Image read_image(const std::string& path, uint64_t most_pixels = kAnyPixels);
 // The same from memory; `name` stands for the file in errors.
-Image decode_image(const unsigned char* data, size_t size, const std::string& name);
+Image decode_image(const unsigned char* data, size_t size, const std::string& name,
+                   uint64_t most_pixels = kAnyPixels);
 
-// Writes a PNG: to a temporary name beside `path`, which takes `path`'s place once it is whole. A failure
-// leaves what was there before.
+// Writes a PNG, as OutputFile of common/output.h writes: a failure leaves what was there before.
 void write_png(const std::string& path, const Image& image);
 
 struct ImageFiles {
-  Image (*read)(const std::string& path);
+  Image (*read)(const std::string& path, uint64_t most_pixels);
   void (*write)(const std::string& path, const Image& image);
 };
 // Set before main() by common/image/files.cpp, where that is linked in.

@@ -6,12 +6,12 @@
 //
 //   .inputs([](auto& p, days::Shape s, days::Inputs& in) {
 //     p.rows = s[0];  p.cols = s[1];
-//     p.x = in.normal(s[0] * s[1]);              // const T*: an input, which nobody may change
-//     p.y = in.output(s[0], s[1]);               // T*: poisoned before each run; the extents make indices
-//     readable
+//     p.x = in.normal("x", s[0] * s[1]);    // const T*: an input, which nobody may change
+//     p.y = in.output("y", s[0], s[1]);     // T*: poisoned before each run
 //   })
 //
-// A value maker assigned to a pointer to non-const is an input and an output at once (in place).
+// Each has the name of the problem's member, which every message uses: "y[2,32] is nan, expected 0.5". A
+// value maker assigned to a pointer to non-const is an input and an output at once (in place).
 #pragma once
 
 #include <cuda_runtime.h>
@@ -152,22 +152,30 @@ class Shape {
 
 namespace detail {
 
+struct ElementType;
+
 struct Fill {
   Distribution distribution = Distribution::kConstant;
   uint64_t seed = 0;
   double a = 0, b = 0;
-  Function<double(size_t)> function;  // replaces all of the above where it is set
+  Function<double(size_t)> function = {};  // replaces all of the above where it is set
+  const void* list = nullptr;              // likewise: the values themselves, for as long as they are there
+  const ElementType* listed = nullptr;
 };
 
 // What can be done with a buffer whose element type is known only here.
 struct ElementType {
   const char* name;
-  size_t size;
+  size_t bits;
+  bool floating;
   unsigned char poison;
   void (*fill_host)(void*, size_t, const Fill&);
   void (*fill_device)(void*, size_t, const Fill&, cudaStream_t);  // not for Fill::function
-  Report (*compare)(const void*, const void*, size_t, Bound);
-  double (*square_sum)(const void*, size_t, size_t& finite);
+  Report (*compare)(const void*, const void*, size_t, Bound, unsigned char fill);
+  size_t (*count)(const void*, size_t, unsigned char fill);  // elements that are nothing but that byte
+  double (*square_sum)(const void*, size_t begin, size_t end, size_t& finite);
+
+  size_t bytes(size_t n) const { return n / 8 * bits + (n % 8 * bits + 7) / 8; }
 };
 
 // Defined in harness/inputs.h for every type of types.h, which spares each day's compiler the work.
@@ -196,13 +204,19 @@ class Inputs {
    public:
     template <class T>
     operator T*() && {
-      return static_cast<T*>(make(detail::element_type<std::remove_const_t<T>>(), std::is_const_v<T>)) +
-             offset_;
+      return static_cast<T*>(make(detail::element_type<std::remove_const_t<T>>(), std::is_const_v<T>));
     }
-    // The pointer to element `count` on: in.normal(n + 1) + 1 is a misaligned input of n.
-    friend Values operator+(Values values, ptrdiff_t count) {
-      values.offset_ += count;
+    // The same values, `count` elements past an aligned address: in.normal("x", n) + 1 is a misaligned input
+    // of n elements. Those before it belong to nobody: they are poison, and have to stay as they are.
+    friend Values operator+(Values values, size_t count) {
+      values.lead_ += count;
       return values;
+    }
+    // The extents of what is no output, to print an index as a tuple: in.normal("y", s[0] * s[1]).as(s[0],
+    // s[1]). Their product is its size.
+    template <class... Extents>
+    Values as(Extents... extents) && {
+      return with_extents({Extent(extents)...});
     }
     Values(const Values&);
     Values& operator=(const Values&);
@@ -210,30 +224,50 @@ class Inputs {
 
    private:
     friend class Inputs;
-    Values(Inputs* in, size_t n, detail::Fill fill, bool output, std::vector<int64_t> dims);
+    Values(Inputs* in, const char* name, size_t n, detail::Fill fill, bool output, std::vector<int64_t> dims);
+    Values with_extents(std::initializer_list<Extent> extents) const;
     void* make(const detail::ElementType& type, bool is_const);
 
     Inputs* in_;
+    std::string name_;
     size_t n_;
     detail::Fill fill_;
     bool output_;
     std::vector<int64_t> dims_;
-    ptrdiff_t offset_ = 0;
+    size_t lead_ = 0;
   };
 
   // n values of N(0, scale^2), each rounded to the element type (random.h says how).
-  [[nodiscard]] Values normal(Extent n, double scale = 1);
+  [[nodiscard]] Values normal(const char* name, Extent n, double scale = 1);
   // Uniform from 0 to 1, or over the whole range of an integer type.
-  [[nodiscard]] Values uniform(Extent n);
+  [[nodiscard]] Values uniform(const char* name, Extent n);
   // Uniform from low up to, not including, high.
-  [[nodiscard]] Values uniform(Extent n, double low, double high);
-  [[nodiscard]] Values constant(Extent n, double value);
+  [[nodiscard]] Values uniform(const char* name, Extent n, double low, double high);
+  [[nodiscard]] Values constant(const char* name, Extent n, double value);
   // function(i) for each i < n, called on several threads; rounded to the element type.
-  [[nodiscard]] Values fill(Extent n, Function<double(size_t)> function);
-  // A buffer that a run writes, all of it.
+  [[nodiscard]] Values fill(const char* name, Extent n, Function<double(size_t)> function);
+  // The numbers of the list, each of its type; doubles are rounded to that of the pointer.
+  template <class U>
+  [[nodiscard]] Values values(const char* name, const std::vector<U>& list) {
+    return listed(name, list.data(), list.size(), detail::element_type<U>());
+  }
+  // What is made in one go, of which several inputs are parts (the arrays of a sparse matrix): make(seed), called once for
+  // device and host together. It must be the same for the same seed.
+  //   const days::Csr& m = in.structure([&](uint64_t seed) { return days::random_csr(seed, rows, cols, 8); });
+  //   p.row_ptr = in.values("row_ptr", m.row_ptr);
+  template <class Make>
+  const auto& structure(Make make) {
+    using S = std::remove_cvref_t<decltype(make(uint64_t{}))>;
+    const auto made = [&make](uint64_t seed) {
+      return detail::Captures(new S(make(seed)), [](const void* s) { delete static_cast<const S*>(s); });
+    };
+    return *static_cast<const S*>(structure_of(made));
+  }
+  // A buffer that a run writes, all of it. The product of the extents is its size; they print an index as a
+  // tuple.
   template <class... Extents>
-  [[nodiscard]] Values output(Extents... extents) {
-    return output_of({Extent(extents)...});
+  [[nodiscard]] Values output(const char* name, Extents... extents) {
+    return output_of(name, {Extent(extents)...});
   }
 
   // ---- For the harness ----
@@ -250,18 +284,26 @@ class Inputs {
     return rms(detail::element_type<T>());
   }
 
-  // The largest error of the outputs in `host` against `expected`.
+  // The root of the mean square of the input or in-place buffer of that name.
+  double rms(const std::string& name) const;
+
+  // The largest error of the output that is judged, as it stands in the host's buffer: a tolerance is asked
+  // for one output after the other.
   double worst_output_error() const;
+  void judge(size_t buffer) { judged_ = buffer; }
 
  private:
+  static double rms(const Buffer& buffer);
   double rms(const detail::ElementType& type) const;
 
   static constexpr size_t kDownloadFrom = size_t{1} << 22;  // elements; below, the host computes its own
 
-  Values random(Extent n, Distribution distribution, double a, double b);
-  Values output_of(std::initializer_list<Extent> extents);
-  void* make(const detail::ElementType& type, size_t n, Role role, detail::Fill fill,
-             std::vector<int64_t> dims);
+  Values random(const char* name, Extent n, Distribution distribution, double a, double b);
+  Values output_of(const char* name, std::initializer_list<Extent> extents);
+  Values listed(const char* name, const void* list, size_t n, const detail::ElementType& type);
+  const void* structure_of(const Function<detail::Captures(uint64_t)>& make);
+  void* make(Values& values, const detail::ElementType& type, Role role);
+  static void fill_host(const Buffer& buffer, void* to);
   static void fill_device(const Buffer& buffer);
 
   Where where_;
@@ -270,6 +312,9 @@ class Inputs {
   double bytes_ = 0;
   std::vector<void*> given_;
   std::vector<Buffer> buffers_;
+  std::vector<detail::Captures> structures_;
+  size_t next_structure_ = 0;
+  size_t judged_ = 0;
 };
 
 }  // namespace days

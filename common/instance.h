@@ -43,8 +43,12 @@ class Instance {
   const Shape& shape() const { return shape_; }
   Traffic traffic() const;  // zero where the ladder does not say
   double flops() const;
+  // The instruction whose rate is the limit; none: it is memory. Of the table, or of a row in it.
   Rate rate() const { return ladder_.rate_of(type_); }
+  Rate rate(const Row& row) const { return ladder_.rate_of(row, type_); }
   bool large() const { return typed().check_large && flops() > kLargeFlops; }
+  // Whether nothing is compared with the reference.
+  bool checked() const { return typed().checks_all(); }
 
   // The device's buffers.
   const Inputs& device_inputs() const { return device_; }
@@ -53,31 +57,44 @@ class Instance {
   bool supports(const Row& row) const;
   size_t workspace_bytes(const Row& row) const;
 
-  // Readies a run: outputs poisoned, in-place buffers reset, scratch memory (`short_by` bytes less than asked
-  // for) poisoned.
+  // Bytes of the workspace that no longer hold what prepare() filled them with, in words of four.
+  size_t workspace_written() const;
+
+  // Readies a run: scratch memory (`short_by` bytes less than asked for) poisoned, what the row sets up made,
+  // outputs poisoned, in-place buffers reset. What an earlier row had set up is destroyed.
   void prepare(const Row& row, size_t short_by = 0);
   // Queues the row's launch on the stream. Throws what the launcher throws.
   void launch(const Row& row, cudaStream_t stream) const;
-  // Waits, then compares the outputs with the reference's (or with check_large), and looks at guards and
-  // inputs.
-  // `allowance` is added to the tolerance.
+  // Waits, then compares the outputs with the reference's (or asks the ladder's checks), and looks at guards
+  // and inputs. `allowance` is added to the tolerance.
   Report verify(double allowance = 0);
+  // After verify(): a right element may be one that was not written, as it is what filled it. prepare(), which
+  // fills with something else now, launch() and verify() tell, once more.
+  bool again() const { return other_fill_; }
   // After a refused launch: that no buffer was changed.
   Report verify_untouched();
+  // Seconds that the latest prepare() took to set the row up; 0 where there was nothing to do.
+  double setup_seconds() const { return setup_seconds_; }
 
-  // prepare, launch and verify. An exception from the launcher, or an error of the device, becomes a note of
-  // the report.
-  // `after_launch` is called once the launch has finished, before any of the harness's own kernels.
-  Report run(const Row& row, cudaStream_t stream, const std::function<void()>& after_launch = {});
+  // What a run tells its caller at its first launch, before any of the harness's own kernels is next.
+  struct Watch {
+    std::function<void()> before_launch, after_launch;
+  };
+  // prepare, launch and verify, and where again() says so once more; a row that is set up is launched twice
+  // after it. An exception from the launcher, or an error of the device, becomes a note of the report.
+  Report run(const Row& row, cudaStream_t stream, const Watch& watch = {});
   // prepare and launch, for a shape that the row's .needs rules out: the launcher must throw
   // std::invalid_argument.
   Report refuse(const Row& row, cudaStream_t stream);
-  // The launcher must throw std::invalid_argument where the workspace is one byte short. Empty report where
-  // none is needed.
+  // The launcher must throw std::invalid_argument where the workspace is one byte short, and where nothing was
+  // set up. Empty report where none is needed.
   Report refuse_short_workspace(const Row& row, cudaStream_t stream);
+  Report refuse_no_setup(const Row& row, cudaStream_t stream);
   // The problem on host pointers, with the outputs of the latest run() or verify().
   const void* host_problem() const { return host_problem_.get(); }
-  // The parallel CPU version, and the reference by rows, against the reference.
+  // The parallel CPU version, the reference by rows and the reference itself, against the reference or by the
+  // ladder's checks.
+  Report run_serial() { return run_on_host(typed().reference); }
   Report run_parallel() { return run_on_host(typed().parallel); }
   Report run_by_rows() { return run_on_host(typed().reference_by_rows); }
 
@@ -94,10 +111,20 @@ class Instance {
   void make_host();
   void reset_host();
   void run_reference();
+  bool has_check(const Inputs::Buffer& buffer) const;  // instead of a tolerance
+  void find_bounds();
   Report run_on_host(const Function<void(const void*)>& version);
-  Report compare_outputs(double allowance = 0);
+  void set_up(const Row& row);
+  void reset_outputs();
+  unsigned char fill_of(const Inputs::Buffer& buffer) const;
+  Report once(const Row& row, cudaStream_t stream, const Watch& watch);
+  Report judge_host(double allowance);
+  Report judge(double allowance);
+  Report compare_outputs(double allowance);
+  Report check_outputs(const std::string& name, const Function<Report(const void*)>& check) const;
   Report inspect(bool expect_poison);
-  Report refusal(const Row& row, size_t short_by, const std::string& what, cudaStream_t stream);
+  enum class Lacking { kNeed, kWorkspace, kSetup };
+  Report refusal(const Row& row, Lacking lacking, const std::string& what, cudaStream_t stream);
 
   const LadderInfo& ladder_;
   size_t type_;
@@ -108,9 +135,12 @@ class Instance {
   std::unique_ptr<Inputs> host_;
   std::vector<uint64_t> fingerprints_;  // of the device's large inputs, before any kernel ran
   DeviceMemory workspace_;
-  bool expected_ = false;          // the reference's results are there
+  std::unique_ptr<void, void (*)(void*)> setup_{nullptr, [](void*) {}};  // destroyed before what it points to
+  double setup_seconds_ = 0;
+  bool other_fill_ = false;
+  bool expected_[2] = {};          // the reference's results are there, with either fill
   double reference_seconds_ = -1;  // negative: not run on one core yet
-  Bound bound_;
+  std::vector<Bound> bounds_;      // of each buffer; of outputs alone they are used
 };
 
 }  // namespace days

@@ -1,26 +1,29 @@
 // SPDX-License-Identifier: MIT
 //
 // A ladder: the kernels ("variants") that compete on one problem, and all that a program must know to run,
-// test and time them. A day writes it once, in its ladder.h; its executable (run_day.h), tests (testing.h)
-// and benchmark (benchmarking.h) read it.
+// test and time them. A day writes it once, in its ladder.cpp, and registers it; the day's executable
+// (run_day.h), tests (testing.h), benchmark and shared library (library.h) find it there.
 //
-//   template <class T> struct RowScale { const T* x; const float* scale; T* y; int rows, cols; };      //
-//   row_scale.h
+//   // row_scale.h
+//   template <class T> struct RowScale { const T* x; const float* scale; T* y; int rows, cols; };
 //
-//   inline const auto row_scale = days::ladder<RowScale>("row_scale")
+//   const auto row_scale = days::ladder<RowScale>("row_scale")
 //       .extents({"rows", "cols"})                       // the numbers of a shape, in the order of --size
 //       .types<float, half>()                            // before the variants
 //       .variant("naive", LAUNCHER(row_scale_naive))
-//       .variant("half2", LAUNCHER(row_scale_half2)).needs("cols % 8 == 0", [](const auto& p) { return p.cols
-//       % 8 == 0; }) .reference(LAUNCHER(row_scale_reference))        // host pointers .shapes({{1, 1}, {3,
-//       33}})                       // tests .bench({{16384, 4096}})                          // on a GPU
+//       .variant("half2", LAUNCHER(row_scale_half2))
+//       .needs(kColsOfHalf2)                             // needs.h: stands beside the launcher, which checks it
+//       .reference(LAUNCHER(row_scale_reference))        // host pointers
+//       .shapes({{1, 1}, {3, 33}})                       // tests
+//       .bench({{16384, 4096}})                          // on a GPU
 //       .show({{64, 4096}})                              // on the CPU backend
-//       .inputs([](auto& p, days::Shape s, days::Inputs& in) { ... })      // inputs.h
+//       .inputs([](auto& p, days::Shape s, days::Inputs& in) { ... })    // inputs.h
 //       .traffic([](const auto& p) { return days::reads(p.x, 1.0 * p.rows * p.cols) + ...; })
-//       .tolerance(days::exact)                          // compare.h
+//       .tolerance(days::exact)                          // compare.h; of one output: .tolerance("lse", ...)
 //       .lesson("one line");
+//   REGISTER_LADDER(row_scale);
 //
-// A ladder is a value: each call returns a copy with one thing more. .needs, .runs_on and .workspace speak of
+// A ladder is a value: each call returns a copy with one thing more. .needs, .runs_on, .rate, .workspace and .setup speak of
 // the variant or baseline before them.
 #pragma once
 
@@ -34,12 +37,15 @@
 #include <type_traits>
 #include <typeindex>
 #include <typeinfo>
+#include <utility>
 #include <vector>
 
 #include "common/compare.h"
 #include "common/device.h"
 #include "common/function.h"
 #include "common/inputs.h"
+#include "common/needs.h"
+#include "common/setup.h"
 #include "common/types.h"
 #include "common/util.h"
 #include "common/workspace.h"
@@ -48,13 +54,23 @@
 // function does.
 #define LAUNCHER(f) [](const auto& p, auto... s) -> decltype(f(p, s...)) { return f(p, s...); }
 
+// Gives the ladder to all programs that are linked with this file, after those above it: the order of tables.
+// At namespace scope, below the ladder.
+#define REGISTER_LADDER(ladder) \
+  [[maybe_unused]] static const bool DAYS_JOIN(days_ladder_, __LINE__) = ::days::register_ladder(ladder)
+
 // Makes a library's launcher a contestant of the ladder of that name, which lists it with .baseline(name). At
 // namespace scope in a file of its own, baselines/*.cu. Further arguments are the element types; without them
-// every type of types.h that the launcher accepts.
+// every type of types.h that the launcher accepts, but for fp8 and packed ones.
 #define REGISTER_BASELINE(problem, ladder_name, name, launcher, ...)          \
   [[maybe_unused]] static const bool DAYS_JOIN(days_baseline_, __LINE__) =    \
       ::days::detail::register_baseline<problem>(ladder_name, name, launcher, \
                                                  ::days::Type<std::tuple<__VA_ARGS__>>{})
+// The same for what the library's launcher takes from p.setup: State setup(const problem<T>&, cudaStream_t).
+#define REGISTER_BASELINE_SETUP(problem, ladder_name, name, setup, ...)          \
+  [[maybe_unused]] static const bool DAYS_JOIN(days_baseline_setup_, __LINE__) = \
+      ::days::detail::register_baseline_setup<problem>(ladder_name, name, setup, \
+                                                       ::days::Type<std::tuple<__VA_ARGS__>>{})
 #define DAYS_JOIN(a, b) DAYS_JOIN_NOW(a, b)
 #define DAYS_JOIN_NOW(a, b) a##b
 
@@ -72,20 +88,37 @@ struct Traffic {
 // `count` elements of the array that the pointer points to.
 template <class T>
 Traffic reads(const T*, double count) {
-  return {count * sizeof(T), 0};
+  return {count * kBits<T> / 8, 0};
 }
 template <class T>
 Traffic writes(const T*, double count) {
-  return {0, count * sizeof(T)};
+  return {0, count * kBits<T> / 8};
 }
 
 // The instruction that sets the pace of a compute-bound problem; limits.h measures what this device does of
-// it. mma: mma.sync with sums in float. by_type: that of fp16 and bf16, and FFMA for all others.
-enum class Rate { kNone, ffma, mma_fp16, mma_bf16, by_type };
+// it. mma: mma.sync; wgmma: that of compute capability 9.0 alone; of floats with sums in float, of int8 in
+// int32, fp8 is e4m3. by_type and wgmma_by_type choose by the element type: mma.sync (wgmma) of fp16, bf16,
+// int8 and fp8, and FFMA for all others.
+enum class Rate {
+  kNone,
+  ffma,
+  mma_fp16,
+  mma_bf16,
+  mma_tf32,
+  mma_int8,
+  mma_fp8,
+  wgmma_fp16,
+  wgmma_bf16,
+  wgmma_tf32,
+  wgmma_int8,
+  wgmma_fp8,
+  by_type,
+  wgmma_by_type
+};
 
 namespace detail {
 
-// "day05_matmul" of ".../day05_matmul/ladder.h"; "" where no folder of the path is a day.
+// "day05_matmul" of ".../day05_matmul/ladder.cpp"; "" where no folder of the path is a day.
 std::string day_of(const std::string& file);
 
 // Problems are passed as void* from here on: Row and Typed belong to one Problem<T> each, and the ladder
@@ -115,10 +148,33 @@ Launch erase_launcher(F launcher) {
   return {capture(launcher), launch_call<F, Problem>()};
 }
 
+// What a .setup made.
+struct MadeSetup {
+  void* state;
+  const void* tag;
+  void (*destroy)(void*);
+};
+using SetUp = Function<MadeSetup(const void* problem, cudaStream_t)>;
+// Null where the callable does not accept the problem.
+template <class F, class Problem>
+constexpr SetUp::Call* setup_call() {
+  if constexpr (std::is_invocable_v<F, const Problem&, cudaStream_t>) {
+    return [](const void* f, const void* p, cudaStream_t stream) -> MadeSetup {
+      const auto make = [&] { return captured<F>(f)(*static_cast<const Problem*>(p), stream); };
+      using State = decltype(make());
+      return {new State(make()), &kStateTag<State>, [](void* state) { delete static_cast<State*>(state); }};
+    };
+  } else {
+    return nullptr;
+  }
+}
+
 using AllTypes = std::tuple<float, double, half, bf16, int8_t, uint8_t, int16_t, uint16_t, int32_t, uint32_t,
                             int64_t, uint64_t>;
 
 void add_baseline(const char* ladder, const char* name, const std::type_info& problem, const Launch& launch);
+void add_baseline_setup(const char* ladder, const char* name, const std::type_info& problem,
+                        const SetUp& setup);
 
 template <template <class> class Problem, class T, class F>
 void register_one(const char* ladder, const char* name, F launcher) {
@@ -137,6 +193,31 @@ bool register_baseline(const char* ladder, const char* name, F launcher, Type<st
   }
 }
 
+template <template <class> class Problem, class T, class F>
+void register_one_setup(const char* ladder, const char* name, F setup) {
+  if constexpr (std::is_invocable_v<F, const Problem<T>&, cudaStream_t>) {
+    add_baseline_setup(ladder, name, typeid(Problem<T>), {capture(setup), setup_call<F, Problem<T>>()});
+  }
+}
+template <template <class> class Problem, class F, class... Ts>
+bool register_baseline_setup(const char* ladder, const char* name, F setup, Type<std::tuple<Ts...>>) {
+  if constexpr (sizeof...(Ts) == 0) {
+    return register_baseline_setup<Problem>(ladder, name, setup, Type<AllTypes>{});
+  } else {
+    (register_one_setup<Problem, Ts>(ladder, name, setup), ...);
+    return true;
+  }
+}
+
+template <class P>
+concept HasSetup = requires(P& p) {
+  p.setup = Setup{};
+};
+template <class P>
+void set_setup(void* p, Setup setup) {
+  if constexpr (HasSetup<P>) static_cast<P*>(p)->setup = setup;
+}
+
 template <class P>
 concept HasWorkspace = requires(P& p) {
   p.workspace = Workspace{};
@@ -152,11 +233,12 @@ struct ProblemType {
   const std::type_info& problem;
   void* (*create)();
   void (*destroy)(void*);
+  void (*set_setup)(void*, Setup);  // null: the problem has none
 };
 template <class T, class P>
 ProblemType problem_type() {
   return {TypeInfo<T>::kName, typeid(P), []() -> void* { return new P(); },
-          [](void* p) { delete static_cast<P*>(p); }};
+          [](void* p) { delete static_cast<P*>(p); }, HasSetup<P> ? set_setup<P> : nullptr};
 }
 
 // Ladder's steps whose callables take more than the problem; `f` as in call().
@@ -188,7 +270,11 @@ struct Gates {
   double wasted_sectors = 1;  // share of the bytes moved in 32-byte sectors that no thread asked for, at most
   double conflicts = -1;      // bank conflicts a request of shared memory, at most; negative: no gate
   double bytes_per_request = 0;  // that a warp asks of global memory with one instruction, at least
-  double speed = 0;              // share of the device's limit, at least; on a GPU alone
+  // Sectors of global memory that atomic operations touch, for each sector of input, at most; negative: no gate.
+  double atomics_per_input = -1;
+  int launches = 0;       // kernels that one call launches, at most; 0: no gate
+  double workspace = -1;  // bytes of its workspace that it writes, at most; negative: no gate
+  double speed = 0;       // share of the device's limit, at least; on a GPU alone
 };
 
 // The learner's part of a ladder: exercise.cu, until they put a file of their own in its place.
@@ -210,6 +296,8 @@ struct Row {
   std::vector<detail::Launch> launch;                    // empty: this variant has no such type
   std::vector<Function<bool(const void*)>> needs;        // empty: every shape
   std::vector<Function<size_t(const void*)>> workspace;  // empty: none
+  std::vector<detail::SetUp> setup;                      // empty: none
+  Rate rate = Rate::kNone;                               // none: the ladder's
   std::vector<double> allowance;                         // added to the tolerance, by .within; empty: nothing
 };
 
@@ -235,12 +323,19 @@ struct Typed {
   void* (*create)() = nullptr;  // a Problem<T>
   void (*destroy)(void*) = nullptr;
   void (*set_workspace)(void*, Workspace) = nullptr;  // null: the problem has none
+  void (*set_setup)(void*, Setup) = nullptr;          // likewise
   Function<void(const void*)> reference, parallel;
   Function<void(const void*)> reference_by_rows;  // the same on all cores; empty: rows depend on each other
   Function<Traffic(const void*)> traffic;
   Function<double(const void*)> flops;
   Function<Bound(const void*, Inputs&)> tolerance;
+  // Of single outputs, by name.
+  std::vector<std::pair<std::string, Function<Bound(const void*, Inputs&)>>> tolerances;
+  // What is checked by a rule of the ladder's: an output by name, or "", all of them.
+  std::vector<std::pair<std::string, Function<Report(const void*)>>> checks;
   Function<Report(const void*)> check_large;
+
+  bool checks_all() const { return !checks.empty() && checks[0].first.empty(); }
   Function<void(void*, const Shape&, const SharedImage&, Inputs&)> picture_in;
   Function<Image(const void*)> picture_out;
 };
@@ -248,7 +343,6 @@ struct Typed {
 // A ladder with its types erased: all that run, tests and benchmarks see. What is not inline is in
 // harness/ladder.h, compiled once for all days.
 struct LadderInfo {
-  // `file`: that which defines the ladder.
   LadderInfo(const char* name, const char* file);
   LadderInfo(const LadderInfo&);
   LadderInfo& operator=(const LadderInfo&);
@@ -256,20 +350,25 @@ struct LadderInfo {
 
   std::string name;
   std::string day;  // "day05_matmul", the folder of the file that defines the ladder; "" where that is no day
+  const char* file;  // that which defines the ladder
   std::vector<std::string> extents;
   std::vector<Row> rows;
   std::vector<Typed> types;
   std::vector<InputMaker> makers;  // the first is .inputs
   std::vector<Shape> test_shapes, gpu_shapes, bench_shapes, sweep_shapes, show_shapes;
   SweepAxis sweep_axis;
-  Rate rate = Rate::kNone;
+  Rate pace = Rate::kNone;  // of all rows that name no other
   std::string lesson_text;
   std::optional<Exercise> exercise_info;
   Function<Shape(const Image&)> picture_size;  // empty: --image is not for this ladder
 
+  // The instruction, never by_type; of a row its own where it names one.
   Rate rate_of(size_t type) const;
+  Rate rate_of(const Row& row, size_t type) const;
   // The launcher of a row, or null where the variant lacks the type or the library was not built in.
   const detail::Launch* launcher(const Row& row, size_t type) const;
+  // What makes a row's p.setup, or null where it needs none.
+  const detail::SetUp* setup(const Row& row, size_t type) const;
   // Why a row cannot run here at all, whatever the shape; "" where it can.
   std::string absent(const Row& row, size_t type, const Device& device) const;
 
@@ -284,11 +383,14 @@ struct LadderInfo {
   void add_baseline(const char* name);
   void set_exercise(const char* goal, const char* starts, const char* solution, const Gates& gates);
   // Of the last row.
-  void set_needs(const char* text, const detail::Captures& f, Calls<Function<bool(const void*)>> calls);
+  void set_needs(std::initializer_list<const char*> texts, const detail::Captures& f,
+                 Calls<Function<bool(const void*)>> calls);
   void set_allowance(std::initializer_list<double> allowance);
   void set_runs_on(const Requirement& requirement);
   void set_workspace(const detail::Captures& f, Calls<Function<size_t(const void*)>> calls,
                      std::initializer_list<void (*)(void*, Workspace)> setters);
+  void set_rate(Rate rate);
+  void set_setup(const detail::Captures& f, Calls<detail::SetUp> calls);
   // Of the types.
   template <class Erased>
   void set(Erased Typed::*member, const detail::Captures& f, Calls<Erased> calls);
@@ -296,10 +398,19 @@ struct LadderInfo {
                    const detail::Captures& some, Calls<detail::SomeRows> calls);
   void set_shapes(std::vector<Shape> LadderInfo::*member, std::initializer_list<Shape> shapes);
   void set_sweep(std::initializer_list<Shape> shapes, const SweepAxis& axis);
+  void add_tolerance(const char* output, const detail::Captures& f,
+                     Calls<Function<Bound(const void*, Inputs&)>> calls);
+  void add_check(const char* output, const detail::Captures& f, Calls<Function<Report(const void*)>> calls);
   void set_inputs(const detail::Captures& f, Calls<detail::MakeInputs> calls);
   void add_hostile(const char* name, const detail::Captures& f, Calls<detail::MakeInputs> calls);
   void set_lesson(const char* text);
 };
+
+// The ladders of this program, in the order of their registration. A program of several files that register
+// some must not rely on the order of the files.
+const std::vector<const LadderInfo*>& registered_ladders();
+// The ladder must live as long as the program. Returns true.
+bool register_ladder(const LadderInfo& ladder);
 
 template <template <class> class Problem, class... Ts>
 class Ladder : public LadderInfo {
@@ -348,11 +459,14 @@ class Ladder : public LadderInfo {
     return l;
   }
 
-  // The shapes that the variant supports: its launcher must refuse all others with std::invalid_argument.
-  template <class F>
-  Ladder needs(const char* text, F condition) const {
+  // What the variant needs of a problem (needs.h), all of it: its launcher must refuse all others with
+  // std::invalid_argument.
+  template <class... Holds, class... Value>
+  Ladder needs(const Needs<Holds, Value>&... all) const {
+    const auto met = [... holds = all.holds](const auto& p) { return (holds(p) && ...); };
     Ladder l = *this;
-    l.set_needs(text, detail::capture(condition), {detail::call<F, Problem<Ts>, bool>...});
+    l.set_needs({all.text.c_str()...}, detail::capture(met),
+                {detail::call<decltype(met), Problem<Ts>, bool>...});
     return l;
   }
 
@@ -360,7 +474,7 @@ class Ladder : public LadderInfo {
   // day's note tells.
   Ladder within(double allowance) const {
     Ladder l = *this;
-    l.set_allowance({(std::is_integral_v<Ts> ? allowance : 0)...});
+    l.set_allowance({(TypeInfo<Ts>::kFloating ? 0 : allowance)...});
     return l;
   }
 
@@ -368,6 +482,14 @@ class Ladder : public LadderInfo {
   Ladder runs_on(Requirement requirement) const {
     Ladder l = *this;
     l.set_runs_on(requirement);
+    return l;
+  }
+
+  // The variant's limit is this instruction's rate, and not that of .flops: tensor cores among kernels that use
+  // none.
+  Ladder rate(Rate rate) const {
+    Ladder l = *this;
+    l.set_rate(rate);
     return l;
   }
 
@@ -380,6 +502,21 @@ class Ladder : public LadderInfo {
     Ladder l = *this;
     l.set_workspace(detail::capture(bytes), {detail::call<F, Problem<Ts>, size_t>...},
                     {detail::set_workspace<Problem<Ts>>...});
+    return l;
+  }
+
+  // State make(const Problem<T>&, cudaStream_t): what the variant needs made once for a problem, before all of
+  // its launches (a graph, a plan, a sorted index, tuned parameters). The harness calls it after the workspace
+  // is there, puts what it returns into p.setup (setup.h), and destroys that when it is done; it is in no time
+  // and no counter. It may launch, write to the workspace, which then stays as it is, and overwrite outputs.
+  // It must be repeatable; a launcher that finds nothing set up must throw std::invalid_argument.
+  template <class F>
+  Ladder setup(F make) const {
+    static_assert((detail::HasSetup<Problem<Ts>> && ...), "the problem needs a member `days::Setup setup`");
+    static_assert((std::is_invocable_v<F, const Problem<Ts>&, cudaStream_t> || ...),
+                  "the set-up accepts the problem of none of the ladder's types");
+    Ladder l = *this;
+    l.set_setup(detail::capture(make), {detail::setup_call<F, Problem<Ts>>()...});
     return l;
   }
 
@@ -448,7 +585,7 @@ class Ladder : public LadderInfo {
   template <class F>
   Ladder flops(F f, Rate rate) const {
     Ladder l = with(&Typed::flops, f);
-    l.rate = rate;
+    l.pace = rate;
     return l;
   }
 
@@ -457,6 +594,32 @@ class Ladder : public LadderInfo {
   Ladder tolerance(Policy policy) const {
     Ladder l = *this;
     l.set(&Typed::tolerance, detail::capture(policy), {detail::tolerance<Policy, Ts, Problem<Ts>>...});
+    return l;
+  }
+  // The same for one output, whose type may be another than the ladder's: .tolerance("lse",
+  // in_type<float>(...)). Without one, an output of integers has to be exact where the ladder's type is no
+  // integer, and one of another floating-point type is an error of the ladder's.
+  template <class Policy>
+  Ladder tolerance(const char* output, Policy policy) const {
+    Ladder l = *this;
+    l.add_tolerance(output, detail::capture(policy), {detail::tolerance<Policy, Ts, Problem<Ts>>...});
+    return l;
+  }
+
+  // Report check(const Problem<T>&): whether the outputs of a problem on host pointers are right, where more
+  // than one result is (the order of what a compaction keeps, which of equal values a top-k takes, a sample).
+  // It stands in for the reference's results, at every size, and for one output or for all. An array that is
+  // changed in place holds what became of it. What is wrong is said by Report::failed("...").
+  template <class F>
+  Ladder check(F f) const {
+    return check("", f);
+  }
+  template <class F>
+  Ladder check(const char* output, F f) const {
+    static_assert((std::is_invocable_r_v<Report, F, const Problem<Ts>&> && ...),
+                  "the check must accept every type and return a Report");
+    Ladder l = *this;
+    l.add_check(output, detail::capture(f), {detail::call<F, Problem<Ts>, Report>...});
     return l;
   }
 

@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "common/benchmarking.h"
 #include "common/check.h"
 #include "common/device.h"
 #include "common/error.h"
@@ -64,7 +63,7 @@ int guarded(const Body& body) {
 }
 
 const LadderInfo& find_ladder(const char* name) {
-  for (const LadderInfo* ladder : bench_ladders()) {
+  for (const LadderInfo* ladder : registered_ladders()) {
     if (ladder->name == name) return *ladder;
   }
   throw std::invalid_argument(std::string("no ladder \"") + name + "\"");
@@ -183,7 +182,7 @@ const char* days_description(void) {
     json.member("device", device.name);
     json.key("ladders");
     json.open('[');
-    for (const days::LadderInfo* ladder : days::bench_ladders()) days::describe(json, *ladder);
+    for (const days::LadderInfo* ladder : days::registered_ladders()) days::describe(json, *ladder);
     json.close();
     json.close();
     text = json.text();
@@ -236,6 +235,7 @@ const char* days_contest_buffers(days_contest* contest) {
     json.open('[');
     for (const days::Inputs::Buffer& buffer : contest->instance.device_inputs().buffers()) {
       json.open('{');
+      json.member("name", buffer.name);
       json.member("role", days::role_name(buffer.role));
       json.member("type", buffer.type->name);
       json.member("n", buffer.n);
@@ -277,6 +277,7 @@ const char* days_contest_verify(days_contest* contest) {
     days::Json json;
     json.open('{');
     json.member("ok", report.ok());
+    if (contest->instance.again()) json.member("again", true);
     json.member("worst", report.worst);
     json.key("lines");
     json.open('[');

@@ -26,7 +26,8 @@ const char* days_description(void);
 
 /* Queues a rung on the stream (a cudaStream_t; NULL is the default one). `buffers` are device pointers, one
  * for each buffer that the ladder's .inputs makes, in its order; their sizes follow from the shape
- * (days_contest_buffers shows them) and are not checked. Does not wait. */
+ * (days_contest_buffers shows them) and are not checked. Does not wait. A row that
+ * has to be set up refuses: a contest sets it up. */
 int days_launch(const char* ladder, const char* type, const char* row, const int64_t* shape, size_t extents,
                 void* const* buffers, size_t count, void* workspace, size_t workspace_bytes, void* stream);
 
@@ -38,15 +39,16 @@ int days_download(void* host, const void* device, size_t bytes);
 typedef struct days_contest days_contest;
 days_contest* days_contest_open(const char* ladder, const char* type, const int64_t* shape, size_t extents);
 void days_contest_close(days_contest*);
-/* JSON: [{role ("input", "output", "in-place"), type, n, dims, pointer}] */
+/* JSON: [{name, role ("input", "output", "in-place"), type, n, dims, pointer}] */
 const char* days_contest_buffers(days_contest*);
-/* Before a run: outputs poisoned, in-place buffers reset, the row's scratch memory made. NULL: a contestant
+/* Before a run: outputs poisoned, in-place buffers reset, the row's scratch memory made, the row set up. NULL: a contestant
  * that is none of the ladder's rows. */
 int days_contest_prepare(days_contest*, const char* row);
 /* Queues the row that was prepared. */
 int days_contest_launch(days_contest*, const char* row, void* stream);
 /* JSON: {ok, worst, lines [...]}: the outputs against the reference's by the ladder's tolerance, guards and
- * inputs. */
+ * inputs. With {again: true}, right elements may be what filled them: whoever prepares, launches and verifies
+ * once more, with another fill, knows. */
 const char* days_contest_verify(days_contest*);
 
 /* Keeps the device busy for about a millisecond by overwriting its L2 cache, so that nothing of the run

@@ -33,7 +33,8 @@ struct Ceiling {
 // ceiling, after that long at work (twice that long for a bandwidth). nullopt on the CPU backend. Uses up to
 // 4 GiB, at most a quarter of what is free.
 std::optional<Ceiling> bandwidth_limit(Mix mix, double busy = 0);
-// A fused multiply-add counts as two operations. nullopt also where the device lacks the instruction.
+// A multiplication with an addition counts as two operations. nullopt also where the device lacks the
+// instruction, or this program its code: wgmma is in code for 90a alone, fp8's mma.sync from 8.9 on.
 std::optional<Ceiling> rate_limit(Rate rate, double busy = 0);
 
 }  // namespace days

@@ -105,4 +105,12 @@ DAYS_HOST_DEVICE inline T random_value(Distribution distribution, uint64_t seed,
   return static_cast<T>(a);
 }
 
+// Byte `index` of packed numbers: numbers 2 index and 2 index + 1, of which there are `n`.
+DAYS_HOST_DEVICE inline uint4x2 random_pair(Distribution distribution, uint64_t seed, uint64_t index,
+                                            uint64_t n, double a, double b) {
+  const uint8_t lower = random_value<uint8_t>(distribution, seed, 2 * index, a, b);
+  if (2 * index + 1 == n) return uint4x2::of(lower, 0);
+  return uint4x2::of(lower, random_value<uint8_t>(distribution, seed, 2 * index + 1, a, b));
+}
+
 }  // namespace days

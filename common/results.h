@@ -21,8 +21,14 @@ struct RowResult {
   Result result = Result::kSkip;
   std::string reason;  // of a skip
   Report report;
-  Timing timing;                                                     // seconds 0: not timed
-  uint64_t threads = 0, barriers = 0, collectives = 0, atomics = 0;  // on the CPU backend
+  Timing timing;                    // seconds 0: not timed
+  size_t workspace = 0;             // bytes of scratch memory
+  std::string limit_name;           // of a row that names its own rate; "" where it is the table's
+  double limit = 0, sustained = 0;  // as below; 0: cannot be measured here
+  double setup_seconds = 0;         // before its launches, in no time above; 0: not set up, or not timed
+  // On the CPU backend, of one call of its launcher.
+  uint64_t workspace_written = 0;  // bytes of it
+  uint64_t launches = 0, threads = 0, barriers = 0, collectives = 0, atomics = 0;
 };
 
 struct CpuResult {
@@ -40,12 +46,17 @@ struct TableResult {
   std::string limit_name;  // "" where there is no limit
   double limit = 0;        // bytes or operations a second
   double sustained = 0;    // the same when busy for long; 0: not measured
+  bool checked = false;    // by the ladder's .check alone
   bool sampled = false;    // checked by the ladder's check_large, not in full against the reference
   bool sweep = false;      // one of a size sweep
   std::vector<RowResult> rows;
   std::vector<CpuResult> cpu;
   Instance::Copies copies;
 
+  double limit_of(const RowResult& row) const { return row.limit_name.empty() ? limit : row.limit; }
+  double sustained_of(const RowResult& row) const {
+    return row.limit_name.empty() ? sustained : row.sustained;
+  }
   // What is shown of a time: operations where they set the pace, else bytes.
   double work() const { return flops > 0 ? flops : traffic.bytes(); }
   const char* unit() const { return flops > 0 ? "TFLOP/s" : "GB/s"; }
@@ -54,7 +65,7 @@ struct TableResult {
 
 // The whole file, schema 1: docs/results.md describes it. `command` is what measured: "run" or "bench".
 std::string results_json(const std::vector<TableResult>& tables, const std::string& command);
-// Writes it to a file; false where that fails.
+// Writes it to a file as OutputFile does; false where that fails, and errno says why.
 bool write_text(const std::string& path, const std::string& text);
 
 }  // namespace days

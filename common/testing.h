@@ -1,52 +1,77 @@
 // SPDX-License-Identifier: MIT
 //
-// Tests of a ladder with GoogleTest. What is behind them, and the main() of the test program, is
-// tests/testing.cpp.
+// What a test of a day includes beside the day's own header. The tests of every registered ladder and of
+// every wrong kernel (must_reject.h) need no line in it: tests/testing.cpp, which has the main() of a day's
+// tests, makes them. Each of those is one variant, type and shape: outputs are poisoned, the launch is
+// compared with the reference, then guard bands and inputs are looked at; a shape that .needs rules out must
+// be refused with std::invalid_argument, and nothing touched. What is left for the day are tests of its other
+// functions, and of variants one by one:
 //
-//   TEST_LADDER(day05, matmul);                 // every variant, type and shape, on the ladder's inputs and
-//   each hostile one MUST_REJECT(day05, matmul, drops_tail);     // void day05::drops_tail(const
-//   Matmul<float>&, cudaStream_t) is wrong: it has
-//                                               // to fail the same checks on at least one shape
-//
-// Each test is one shape: outputs are poisoned, the launch is compared with the reference, then guard bands
-// and inputs are looked at; a shape that .needs rules out must be refused with std::invalid_argument, and
-// nothing touched.
+//   for (const auto& variant : days::variants<Softmax<float>>("softmax")) {
+//     EXPECT_THROW(variant.launch({x, y, 0, 4}), std::invalid_argument) << variant.name;
+//   }
 #pragma once
 
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
 
 #include <string>
-#include <type_traits>
+#include <typeinfo>
+#include <vector>
 
 #include "common/buffer.h"
 #include "common/check.h"
 #include "common/ladder.h"
 
-#define TEST_LADDER(day, ladder)                                  \
-  [[maybe_unused]] static const bool days_test_##day##_##ladder = \
-      ::days::testing_detail::register_ladder(#day "_" #ladder, day::ladder, __FILE__, __LINE__)
+namespace days {
+namespace testing_detail {
 
-// The wrong kernel works on the problem of the ladder's first type. It is declared here and defined in
-// tests/dayNN_wrong.cu.
-#define MUST_REJECT(day, ladder, wrong)                                                          \
-  namespace day {                                                                                \
-  void wrong(const std::remove_cv_t<decltype(ladder)>::First&, cudaStream_t);                    \
-  }                                                                                              \
-  [[maybe_unused]] static const bool days_reject_##day##_##ladder##_##wrong =                    \
-      ::days::testing_detail::register_rejected<std::remove_cv_t<decltype(day::ladder)>::First>( \
-          #day "_" #ladder, day::ladder, #wrong, day::wrong, __FILE__, __LINE__)
+// The ladder of this name, and the place of the problem's type in it. Throws std::invalid_argument.
+struct LadderAndType {
+  const LadderInfo& ladder;
+  size_t type;
+};
+LadderAndType find_ladder(const char* name, const std::type_info& problem);
 
-namespace days::testing_detail {
+// What the process says that runs the row as a wrong kernel (must_reject.h). Within a test.
+std::string output_of_wrong(const LadderInfo& ladder, size_t type, const Row& row);
+// What is wrong with the rejection that it tells; "" where that contains the message.
+std::string problem_of_rejection(const std::string& output, const std::string& message);
 
-bool register_ladder(const std::string& suite, const LadderInfo& ladder, const char* file, int line);
-bool register_wrong(const std::string& suite, const LadderInfo& ladder, const std::string& name,
-                    detail::Launch launcher, const char* file, int line);
+// Whether the row's code exists for the device that is here.
+bool runs_here(const LadderInfo& ladder, const Row& row, size_t type);
 
-template <class First>
-bool register_rejected(const char* suite, const LadderInfo& ladder, const char* name,
-                       void (*launcher)(const First&, cudaStream_t), const char* file, int line) {
-  return register_wrong(suite, ladder, name, detail::erase_launcher<First>(launcher), file, line);
+}  // namespace testing_detail
+
+// A variant of a registered ladder, for problems of one element type.
+template <class Problem>
+class Variant {
+ public:
+  Variant(const Row& row, size_t type, bool runs_here)
+      : name(row.name), runs_here(runs_here), launch_(row.launch[type]), needs_(row.needs[type]) {}
+
+  std::string name;
+  bool runs_here;  // elsewhere it still refuses what it has to
+  void launch(const Problem& p, cudaStream_t stream = nullptr) const { launch_(&p, stream); }
+  // Whether its .needs are met: the launcher must refuse all else.
+  bool takes(const Problem& p) const { return !needs_ || needs_(&p); }
+
+ private:
+  detail::Launch launch_;
+  Function<bool(const void*)> needs_;
+};
+
+// All variants of the ladder that have the problem's type, in the order of the ladder, without the exercise
+// and libraries.
+template <class Problem>
+std::vector<Variant<Problem>> variants(const char* ladder) {
+  const auto [info, type] = testing_detail::find_ladder(ladder, typeid(Problem));
+  std::vector<Variant<Problem>> all;
+  for (const Row& row : info.rows) {
+    if (!row.baseline && !row.exercise && row.launch[type])
+      all.emplace_back(row, type, testing_detail::runs_here(info, row, type));
+  }
+  return all;
 }
 
-}  // namespace days::testing_detail
+}  // namespace days

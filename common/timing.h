@@ -16,6 +16,7 @@
 #include "common/buffer.h"
 #include "common/check.h"
 #include "common/device.h"
+#include "common/stream.h"
 
 namespace days {
 
@@ -56,25 +57,6 @@ class L2Flush {
  private:
   DeviceMemory buffer_;
   unsigned char value_ = 0;
-};
-
-class Stream {
- public:
-  Stream() { CUDA_CHECK(cudaStreamCreate(&stream_)); }
-  ~Stream() { static_cast<void>(cudaStreamDestroy(stream_)); }
-  Stream(const Stream&) = delete;
-  Stream& operator=(const Stream&) = delete;
-  operator cudaStream_t() const { return stream_; }
-
- private:
-  cudaStream_t stream_ = nullptr;
-};
-
-struct Timing {
-  double seconds = 0;  // the median
-  double noise = 0;  // 1.48 times the median distance from it (a standard deviation, if the noise is normal),
-                     // relative to it
-  size_t runs = 0;
 };
 
 inline double median(std::vector<double> values) {

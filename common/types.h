@@ -14,10 +14,34 @@
 
 #include "common/util.h"
 
+// Of <cuda_fp8.h>, which whoever computes with them includes.
+struct __nv_fp8_e4m3;
+struct __nv_fp8_e5m2;
+
 namespace days {
 
 using half = __half;
 using bf16 = __nv_bfloat16;
+// 1 sign, 4 bits of exponent, 3 of fraction, no infinity; 1 sign, 5, 2. What is too large becomes the largest.
+using fp8_e4m3 = __nv_fp8_e4m3;
+using fp8_e5m2 = __nv_fp8_e5m2;
+
+// Two unsigned numbers of 4 bits, the first in the byte's lower half, as CUDA's own packed types have it.
+// Counts, extents and indices are in numbers; an odd one leaves the last byte's upper half to nobody.
+struct uint4x2 {
+  uint8_t bits;
+
+  DAYS_HOST_DEVICE uint8_t lower() const { return bits & 15; }
+  DAYS_HOST_DEVICE uint8_t upper() const { return static_cast<uint8_t>(bits >> 4); }
+  DAYS_HOST_DEVICE static uint4x2 of(unsigned lower, unsigned upper) {
+    return {static_cast<uint8_t>((lower & 15) | upper << 4)};
+  }
+};
+// Bits of an element.
+template <class T>
+inline constexpr unsigned kBits = 8 * sizeof(T);
+template <>
+inline constexpr unsigned kBits<uint4x2> = 4;
 
 // Per type: its name; epsilon, the distance from 1 to the next value; denorm_min, the least positive value.
 // Both 0 for integers, which are compared exactly. `poison` is the byte that fills what nobody has written: a
@@ -65,6 +89,20 @@ struct TypeInfo<half> : detail::FloatInfo<10, -14, 15> {
 template <>
 struct TypeInfo<bf16> : detail::FloatInfo<7, -126, 127> {
   static constexpr const char* kName = "bf16";
+};
+template <>
+struct TypeInfo<fp8_e4m3> : detail::FloatInfo<3, -6, 8> {
+  static constexpr double kMax = 448;
+  static constexpr const char* kName = "fp8_e4m3";
+};
+template <>
+struct TypeInfo<fp8_e5m2> : detail::FloatInfo<2, -14, 15> {
+  static constexpr const char* kName = "fp8_e5m2";
+};
+template <>
+struct TypeInfo<uint4x2> : detail::IntegerInfo<uint8_t> {
+  static constexpr double kMax = 15;
+  static constexpr const char* kName = "uint4";
 };
 template <>
 struct TypeInfo<int8_t> : detail::IntegerInfo<int8_t> {
@@ -121,10 +159,17 @@ DAYS_HOST_DEVICE inline T from_float(float value) {
   }
 }
 
+namespace detail {
+// Floating-point types that are rounded to from float.
+template <class T>
+inline constexpr bool kNarrow =
+    TypeInfo<T>::kFloating && !std::is_same_v<T, float> && !std::is_same_v<T, double>;
+}  // namespace detail
+
 // For comparing on the host: every type's values are doubles (64-bit integers beyond 2^53 are rounded).
 template <class T>
 inline double to_double(T value) {
-  if constexpr (std::is_same_v<T, half> || std::is_same_v<T, bf16>) {
+  if constexpr (detail::kNarrow<T>) {
     return static_cast<double>(to_float(value));
   } else {
     return static_cast<double>(value);
@@ -133,7 +178,7 @@ inline double to_double(T value) {
 
 template <class T>
 inline T from_double(double value) {
-  if constexpr (std::is_same_v<T, half> || std::is_same_v<T, bf16>) {
+  if constexpr (detail::kNarrow<T>) {
     // Rounding twice (double to float to half) goes wrong near the middle of two halves. Rounding to float
     // towards odd first keeps what tells which side of the middle the value is on.
     float narrow = static_cast<float>(value);

@@ -41,6 +41,15 @@ DAYS_HOST_DEVICE bool aligned16(const T*... pointers) {
   return ((reinterpret_cast<uintptr_t>(pointers) % 16 == 0) && ...);
 }
 
+// Whether two arrays of `count` elements are the same memory or have none in common: what a kernel needs that may
+// work in place.
+template <class T>
+bool same_or_apart(const T* a, const T* b, int64_t count) {
+  const uintptr_t first = reinterpret_cast<uintptr_t>(a), second = reinterpret_cast<uintptr_t>(b);
+  const uintptr_t bytes = sizeof(T) * static_cast<uintptr_t>(count);
+  return first == second || first + bytes <= second || second + bytes <= first;
+}
+
 // One of the current device's numbers, asked for each time: an attribute is a table look-up in the driver.
 inline int device_attribute(cudaDeviceAttr attribute) {
   int device = 0, value = 0;

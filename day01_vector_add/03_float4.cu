@@ -2,6 +2,7 @@
 // Each thread takes four neighbouring elements with one 16-byte load from a and one from b, and writes them
 // with one 16-byte store. Since one_each: a quarter of the threads and of the load and store instructions for
 // the same bytes. Bound by: memory. The elements after the last whole group of four are added one by one.
+// Teaches: float4.
 #include "common/check.h"
 #include "common/util.h"
 #include "day01_vector_add/vector_add.h"
@@ -26,7 +27,7 @@ __global__ void float4_kernel(const float* a, const float* b, float* c, int64_t 
 
 void vector_add_float4(const VectorAdd<float>& p, cudaStream_t stream) {
   days::require(p.n > 0, "float4: n must be positive, not", p.n);
-  days::require(days::aligned16(p.a, p.b, p.c), "float4: a, b and c must be aligned to 16 bytes");
+  days::require_needs(p, "float4", kAligned);
   const int64_t blocks = days::ceil_div(p.n, 4 * kThreads);
   days::require(blocks <= days::kMaxGridX,
                 "float4: a grid has at most 2^31 - 1 blocks of 1024 elements; n is", p.n);

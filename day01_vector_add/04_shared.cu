@@ -45,7 +45,7 @@ __global__ void shared_kernel(const float* a, const float* b, float* c, int64_t 
 
 void vector_add_shared(const VectorAdd<float>& p, cudaStream_t stream) {
   days::require(p.n > 0, "shared: n must be positive, not", p.n);
-  days::require(days::aligned16(p.a, p.b), "shared: a and b must be aligned to 16 bytes");
+  days::require_needs(p, "shared", kAlignedInputs);
   const int64_t blocks = days::ceil_div(p.n, kTile);
   days::require(blocks <= days::kMaxGridX,
                 "shared: a grid has at most 2^31 - 1 blocks of 1024 elements; n is", p.n);

@@ -2,6 +2,7 @@
 // The float4 kernel with two changes that cost nothing: blocks of 1024 threads, so fewer of them to start,
 // and stores that say "nobody reads this again" (st.global.cs, "cache streaming"), so that the level-2 cache
 // hands them on to memory early. The same hint on the loads (__ldcs) makes it slower. Bound by: memory alone.
+// Teaches: __stcs.
 #include "common/check.h"
 #include "common/util.h"
 #include "day01_vector_add/vector_add.h"
@@ -28,7 +29,7 @@ __global__ void __launch_bounds__(kThreads)
 
 void vector_add_streaming(const VectorAdd<float>& p, cudaStream_t stream) {
   days::require(p.n > 0, "streaming: n must be positive, not", p.n);
-  days::require(days::aligned16(p.a, p.b, p.c), "streaming: a, b and c must be aligned to 16 bytes");
+  days::require_needs(p, "streaming", kAligned);
   const int64_t blocks = days::ceil_div(p.n, kTile);
   days::require(blocks <= days::kMaxGridX,
                 "streaming: a grid has at most 2^31 - 1 blocks of 4096 elements; n is", p.n);

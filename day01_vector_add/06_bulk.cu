@@ -3,6 +3,7 @@
 // streaming: loads that go around the registers, straight to shared memory, so no thread's own loads limit
 // what is in flight. Needs compute capability 9.0. Bound by: memory alone. The library's kernel does the same
 // on such a device; day 65 takes these copies apart.
+// Teaches: cp_async_bulk, mbarrier_arrive_expect_tx, mbarrier_wait.
 #include "common/check.h"
 #include "common/ptx.h"
 #include "common/util.h"
@@ -45,7 +46,7 @@ __global__ void __launch_bounds__(kThreads) bulk_kernel(const float* a, const fl
 
 void vector_add_bulk(const VectorAdd<float>& p, cudaStream_t stream) {
   days::require(p.n > 0, "bulk: n must be positive, not", p.n);
-  days::require(days::aligned16(p.a, p.b, p.c), "bulk: a, b and c must be aligned to 16 bytes");
+  days::require_needs(p, "bulk", kAligned);
   const int64_t blocks = days::ceil_div(p.n, kTile);
   days::require(blocks <= days::kMaxGridX, "bulk: a grid has at most 2^31 - 1 blocks of 4096 elements; n is",
                 p.n);

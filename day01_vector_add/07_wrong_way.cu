@@ -26,8 +26,7 @@ void matrix_add_wrong_way(const MatrixAdd<float>& p, cudaStream_t stream) {
   require_extents(p, "wrong_way");
   const dim3 block(kRowThreads, kColThreads);
   const dim3 grid(days::ceil_div(p.rows, kRowThreads), days::ceil_div(p.cols, kColThreads));
-  days::require(grid.y <= days::kMaxGridY, "wrong_way: a grid has at most 65535 blocks of 8 columns; cols is",
-                p.cols);
+  days::require_needs(p, "wrong_way", kColsAlongY);
   wrong_way_kernel<<<grid, block, 0, stream>>>(p.a, p.b, p.c, p.rows, p.cols, p.pitch);
   CUDA_CHECK_LAUNCH();
 }

@@ -25,8 +25,7 @@ void matrix_add_right_way(const MatrixAdd<float>& p, cudaStream_t stream) {
   require_extents(p, "right_way");
   const dim3 block(kColThreads, kRowThreads);
   const dim3 grid(days::ceil_div(p.cols, kColThreads), days::ceil_div(p.rows, kRowThreads));
-  days::require(grid.y <= days::kMaxGridY, "right_way: a grid has at most 65535 blocks of 8 rows; rows is",
-                p.rows);
+  days::require_needs(p, "right_way", kRowsAlongY);
   right_way_kernel<<<grid, block, 0, stream>>>(p.a, p.b, p.c, p.rows, p.cols, p.pitch);
   CUDA_CHECK_LAUNCH();
 }

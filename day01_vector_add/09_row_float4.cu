@@ -36,8 +36,7 @@ __global__ void row_float4_kernel(const float* a, const float* b, float* c, int 
 
 void matrix_add_row_float4(const MatrixAdd<float>& p, cudaStream_t stream) {
   require_extents(p, "row_float4");
-  days::require(p.pitch % 4 == 0, "row_float4: pitch must be a multiple of 4; it is", p.pitch);
-  days::require(days::aligned16(p.a, p.b, p.c), "row_float4: a, b and c must be aligned to 16 bytes");
+  days::require_needs(p, "row_float4", kWholeVectors, kAligned);
   const dim3 block(kColThreads, kRowThreads);
   const dim3 grid(days::ceil_div(p.cols, 4 * kColThreads),
                   std::min(days::ceil_div(p.rows, kRowThreads), kMaxRowBlocks));

@@ -24,7 +24,7 @@ __global__ void exercise_kernel(const float* a, const float* b, float* c, int64_
 
 void exercise(const VectorAdd<float>& p, cudaStream_t stream) {
   days::require(p.n > 0, "exercise: n must be positive, not", p.n);
-  days::require(days::aligned16(p.a, p.b, p.c), "exercise: a, b and c must be aligned to 16 bytes");
+  days::require_needs(p, "exercise", kAligned);
   const int64_t blocks = days::ceil_div(p.n, 4 * kThreads);
   days::require(blocks <= days::kMaxGridX, "exercise: n is too large for one grid:", p.n);
   exercise_kernel<<<static_cast<unsigned>(blocks), kThreads, 0, stream>>>(p.a, p.b, p.c, p.n);

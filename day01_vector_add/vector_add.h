@@ -9,6 +9,8 @@
 #include <cstdint>
 
 #include "common/check.h"
+#include "common/needs.h"
+#include "common/util.h"
 
 namespace day01 {
 
@@ -34,11 +36,26 @@ struct MatrixAdd {
   int64_t pitch;  // elements from one row to the next, at least cols
 };
 
+// All of a row's elements lie before the next row.
+inline constexpr auto kWithinPitch =
+    days::needs("cols <= pitch", [](const auto& p) { return p.cols <= p.pitch; });
 inline void require_extents(const MatrixAdd<float>& p, const char* variant) {
   days::require(p.rows > 0, variant, ": rows must be positive, not", p.rows);
   days::require(p.cols > 0, variant, ": cols must be positive, not", p.cols);
-  days::require(p.pitch >= p.cols, variant, ": pitch must be at least cols, not", p.pitch);
+  days::require_needs(p, variant, kWithinPitch);
 }
+
+// What single launchers need beyond that.
+inline constexpr auto kAlignedInputs =
+    days::needs("16-byte aligned a, b", [](const auto& p) { return days::aligned16(p.a, p.b); });
+inline constexpr auto kAligned =
+    days::needs("16-byte aligned a, b, c", [](const auto& p) { return days::aligned16(p.a, p.b, p.c); });
+// A grid has at most 65,535 blocks along y, of 8 rows or columns.
+inline constexpr auto kColsAlongY =
+    days::at_most("cols", 8 * days::kMaxGridY, [](const auto& p) { return p.cols; });
+inline constexpr auto kRowsAlongY =
+    days::at_most("rows", 8 * days::kMaxGridY, [](const auto& p) { return p.rows; });
+inline constexpr auto kWholeVectors = days::multiple_of("pitch", 4, [](const auto& p) { return p.pitch; });
 
 void vector_add_one_each(const VectorAdd<float>&, cudaStream_t);
 void vector_add_grid_stride(const VectorAdd<float>&, cudaStream_t);

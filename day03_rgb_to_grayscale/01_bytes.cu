@@ -33,7 +33,6 @@ void grayscale_bytes(const Grayscale<T>& p, cudaStream_t stream) {
   bytes_kernel<T><<<static_cast<unsigned>(blocks), kThreads, 0, stream>>>(p.rgb, p.gray, n);
   CUDA_CHECK_LAUNCH();
 }
-template void grayscale_bytes(const Grayscale<uint8_t>&, cudaStream_t);
-template void grayscale_bytes(const Grayscale<float>&, cudaStream_t);
+INSTANTIATE_LAUNCHER(grayscale_bytes, Grayscale, uint8_t, float);
 
 }  // namespace day03

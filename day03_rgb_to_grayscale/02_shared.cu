@@ -47,14 +47,13 @@ __global__ void shared_kernel(const T* rgb,  // (n, 3)
 template <class T>
 void grayscale_shared(const Grayscale<T>& p, cudaStream_t stream) {
   require_extents(p, "shared");
-  days::require(days::aligned16(p.rgb), "shared: rgb must be aligned to 16 bytes");
+  days::require_needs(p, "shared", kAlignedRgb);
   const int64_t n = p.pixels(), blocks = days::ceil_div(n, kTile);
   days::require(blocks <= days::kMaxGridX,
                 "shared: a grid has at most 2^31 - 1 blocks of 1024 pixels; there are", n);
   shared_kernel<T><<<static_cast<unsigned>(blocks), kThreads, 0, stream>>>(p.rgb, p.gray, n);
   CUDA_CHECK_LAUNCH();
 }
-template void grayscale_shared(const Grayscale<uint8_t>&, cudaStream_t);
-template void grayscale_shared(const Grayscale<float>&, cudaStream_t);
+INSTANTIATE_LAUNCHER(grayscale_shared, Grayscale, uint8_t, float);
 
 }  // namespace day03

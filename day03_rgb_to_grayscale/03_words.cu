@@ -31,8 +31,7 @@ __global__ void words_kernel(const uint8_t* rgb,  // (n, 3)
 
 void grayscale_words(const Grayscale<uint8_t>& p, cudaStream_t stream) {
   require_extents(p, "words");
-  days::require(reinterpret_cast<uintptr_t>(p.rgb) % 4 == 0 && reinterpret_cast<uintptr_t>(p.gray) % 4 == 0,
-                "words: rgb and gray must be aligned to 4 bytes");
+  days::require_needs(p, "words", kAlignedWords);
   const int64_t n = p.pixels(), blocks = days::ceil_div(n, kPixels * kThreads);
   days::require(blocks <= days::kMaxGridX,
                 "words: a grid has at most 2^31 - 1 blocks of 1024 pixels; there are", n);

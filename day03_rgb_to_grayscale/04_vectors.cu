@@ -32,13 +32,12 @@ __global__ void vectors_kernel(const T* rgb,  // (n, 3)
 template <class T>
 void grayscale_vectors(const Grayscale<T>& p, cudaStream_t stream) {
   require_extents(p, "vectors");
-  days::require(days::aligned16(p.rgb, p.gray), "vectors: rgb and gray must be aligned to 16 bytes");
+  days::require_needs(p, "vectors", kAligned);
   const int64_t n = p.pixels(), blocks = days::ceil_div(n, kQuad<T> * kThreads);
   days::require(blocks <= days::kMaxGridX, "vectors: too many pixels for one grid:", n);
   vectors_kernel<T><<<static_cast<unsigned>(blocks), kThreads, 0, stream>>>(p.rgb, p.gray, n);
   CUDA_CHECK_LAUNCH();
 }
-template void grayscale_vectors(const Grayscale<uint8_t>&, cudaStream_t);
-template void grayscale_vectors(const Grayscale<float>&, cudaStream_t);
+INSTANTIATE_LAUNCHER(grayscale_vectors, Grayscale, uint8_t, float);
 
 }  // namespace day03

@@ -47,13 +47,12 @@ __global__ void staged_kernel(const T* rgb,  // (n, 3)
 template <class T>
 void grayscale_staged(const Grayscale<T>& p, cudaStream_t stream) {
   require_extents(p, "staged");
-  days::require(days::aligned16(p.rgb, p.gray), "staged: rgb and gray must be aligned to 16 bytes");
+  days::require_needs(p, "staged", kAligned);
   const int64_t n = p.pixels(), blocks = days::ceil_div(n, kQuad<T> * kThreads);
   days::require(blocks <= days::kMaxGridX, "staged: too many pixels for one grid:", n);
   staged_kernel<T><<<static_cast<unsigned>(blocks), kThreads, 0, stream>>>(p.rgb, p.gray, n);
   CUDA_CHECK_LAUNCH();
 }
-template void grayscale_staged(const Grayscale<uint8_t>&, cudaStream_t);
-template void grayscale_staged(const Grayscale<float>&, cudaStream_t);
+INSTANTIATE_LAUNCHER(grayscale_staged, Grayscale, uint8_t, float);
 
 }  // namespace day03

@@ -49,13 +49,12 @@ __global__ void __launch_bounds__(kThreads) bulk_kernel(const T* rgb,  // (n, 3)
 template <class T>
 void grayscale_bulk(const Grayscale<T>& p, cudaStream_t stream) {
   require_extents(p, "bulk");
-  days::require(days::aligned16(p.rgb, p.gray), "bulk: rgb and gray must be aligned to 16 bytes");
+  days::require_needs(p, "bulk", kAligned);
   const int64_t n = p.pixels(), blocks = days::ceil_div(n, kQuad<T> * kThreads);
   days::require(blocks <= days::kMaxGridX, "bulk: too many pixels for one grid:", n);
   bulk_kernel<T><<<static_cast<unsigned>(blocks), kThreads, 0, stream>>>(p.rgb, p.gray, n);
   CUDA_CHECK_LAUNCH();
 }
-template void grayscale_bulk(const Grayscale<uint8_t>&, cudaStream_t);
-template void grayscale_bulk(const Grayscale<float>&, cudaStream_t);
+INSTANTIATE_LAUNCHER(grayscale_bulk, Grayscale, uint8_t, float);
 
 }  // namespace day03

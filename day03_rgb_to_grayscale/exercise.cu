@@ -27,7 +27,7 @@ __global__ void exercise_kernel(const uint8_t* rgb,  // (n, 3)
 
 void exercise(const Grayscale<uint8_t>& p, cudaStream_t stream) {
   require_extents(p, "exercise");
-  days::require(days::aligned16(p.rgb, p.gray), "exercise: rgb and gray must be aligned to 16 bytes");
+  days::require_needs(p, "exercise", kAligned);
   const int64_t n = p.pixels(), blocks = days::ceil_div(n, kPixels * kThreads);
   days::require(blocks <= days::kMaxGridX, "exercise: too many pixels for one grid:", n);
   exercise_kernel<<<static_cast<unsigned>(blocks), kThreads, 0, stream>>>(p.rgb, p.gray, n);

@@ -8,6 +8,8 @@
 #include <cstdint>
 
 #include "common/check.h"
+#include "common/instantiate.h"
+#include "common/needs.h"
 #include "common/util.h"
 
 namespace day03 {
@@ -42,7 +44,16 @@ void require_extents(const Grayscale<T>& p, const char* variant) {
   days::require(p.width > 0, variant, ": width must be positive, not", p.width);
 }
 
-// T is uint8_t or float. All but bytes need rgb and gray aligned to 16 bytes (words: to 4).
+// What all but bytes need besides.
+inline constexpr auto kAlignedRgb =
+    days::needs("16-byte aligned rgb", [](const auto& p) { return days::aligned16(p.rgb); });
+inline constexpr auto kAligned =
+    days::needs("16-byte aligned rgb, gray", [](const auto& p) { return days::aligned16(p.rgb, p.gray); });
+inline constexpr auto kAlignedWords = days::needs("4-byte aligned rgb, gray", [](const auto& p) {
+  return reinterpret_cast<uintptr_t>(p.rgb) % 4 == 0 && reinterpret_cast<uintptr_t>(p.gray) % 4 == 0;
+});
+
+// T is uint8_t or float.
 template <class T>
 void grayscale_bytes(const Grayscale<T>&, cudaStream_t);
 template <class T>

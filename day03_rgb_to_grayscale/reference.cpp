@@ -35,9 +35,7 @@ void grayscale_parallel(const Grayscale<T>& p) {
   });
 }
 
-template void grayscale_reference(const Grayscale<uint8_t>&);
-template void grayscale_reference(const Grayscale<float>&);
-template void grayscale_parallel(const Grayscale<uint8_t>&);
-template void grayscale_parallel(const Grayscale<float>&);
+INSTANTIATE_REFERENCE(grayscale_reference, Grayscale, uint8_t, float);
+INSTANTIATE_REFERENCE(grayscale_parallel, Grayscale, uint8_t, float);
 
 }  // namespace day03

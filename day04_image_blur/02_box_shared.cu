@@ -44,9 +44,8 @@ __global__ void box_shared_kernel(const uint8_t* image,  // (planes, height, wid
 
 void box_shared(const Blur<uint8_t>& p, cudaStream_t stream) {
   require_extents(p, "box_shared");
+  days::require_needs(p, "box_shared", kBoxTileFits);
   const size_t bytes = box_tile_bytes(p.radius);
-  days::require(bytes <= kMostShared, "box_shared: tile and halo must fit 48 KiB, radius 94; radius is",
-                p.radius);
   const dim3 block(kTile, kThreadsY);
   const dim3 grid(days::ceil_div(p.width, kTile), days::ceil_div(p.height, kTile), p.planes);
   box_shared_kernel<<<grid, block, bytes, stream>>>(p.image, p.blurred, p.height, p.width, p.radius,

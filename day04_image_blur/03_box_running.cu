@@ -13,9 +13,9 @@ namespace day04 {
 namespace {
 
 constexpr int kThreads = 128;
-constexpr int kColumnRun = 64;                // rows that a thread walks down
-constexpr int kRowRun = 8;                    // pixels that a thread walks along
-constexpr int kRowPart = kThreads * kRowRun;  // and a block
+constexpr int kColumnRun = 64;  // rows that a thread walks down
+constexpr int kRowRun = 8;      // pixels that a thread walks along
+constexpr int kWarp = 32;       // the threads of a block where a row has no pixel for more
 
 // Lanes of the second pass start 8 numbers apart, which would be the same 4 banks for all. One number of
 // padding after each 8 makes it 9 apart: all banks in turn.
@@ -40,16 +40,18 @@ __global__ void columns_kernel(const uint8_t* image,  // (planes, height, width)
   }
 }
 
+template <int kBlock>
 __global__ void rows_kernel(const uint32_t* sums,  // (planes, height, width)
                             uint8_t* blurred,      // (planes, height, width)
                             int height, int width, int radius, Border border) {
-  extern __shared__ uint32_t part[];  // padded(kRowPart + 2 radius)
+  constexpr int kRowPart = kBlock * kRowRun;  // pixels that a block walks along
+  extern __shared__ uint32_t part[];          // padded(kRowPart + 2 radius)
   const int x0 = blockIdx.x * kRowPart;
   const int64_t plane = int64_t{blockIdx.z} * height * width;
   const unsigned count = (2 * radius + 1) * (2 * radius + 1);
   for (int y = blockIdx.y; y < height; y += gridDim.y) {
     const uint32_t* row = sums + plane + int64_t{y} * width;
-    for (int i = threadIdx.x; i < kRowPart + 2 * radius; i += kThreads) {
+    for (int i = threadIdx.x; i < kRowPart + 2 * radius; i += kBlock) {
       const int x = x0 - radius + i;
       const int from = x < width + radius ? stand_in(x, width, border) : -1;  // nobody needs what lies beyond
       part[padded(i)] = from < 0 ? 0 : row[from];
@@ -67,6 +69,18 @@ __global__ void rows_kernel(const uint32_t* sums,  // (planes, height, width)
   }
 }
 
+template <int kBlock>
+void launch_rows(const Blur<uint8_t>& p, const uint32_t* sums, cudaStream_t stream) {
+  const int most_rows = 65535;
+  const dim3 rows(days::ceil_div(p.width, kBlock * kRowRun), p.height < most_rows ? p.height : most_rows,
+                  p.planes);
+  const int numbers = kBlock * kRowRun + 2 * p.radius;
+  const size_t bytes = sizeof(uint32_t) * static_cast<size_t>(numbers + numbers / kRowRun + 1);
+  rows_kernel<kBlock>
+      <<<rows, kBlock, bytes, stream>>>(sums, p.blurred, p.height, p.width, p.radius, p.border);
+  CUDA_CHECK_LAUNCH();
+}
+
 }  // namespace
 
 void box_running(const Blur<uint8_t>& p, cudaStream_t stream) {
@@ -77,12 +91,7 @@ void box_running(const Blur<uint8_t>& p, cudaStream_t stream) {
   const dim3 columns(days::ceil_div(p.width, kThreads), days::ceil_div(p.height, kColumnRun), p.planes);
   columns_kernel<<<columns, kThreads, 0, stream>>>(p.image, sums, p.height, p.width, p.radius, p.border);
   CUDA_CHECK_LAUNCH();
-  const int most_rows = 65535;
-  const dim3 rows(days::ceil_div(p.width, kRowPart), p.height < most_rows ? p.height : most_rows, p.planes);
-  const int numbers = kRowPart + 2 * p.radius;
-  const size_t bytes = sizeof(uint32_t) * static_cast<size_t>(numbers + numbers / kRowRun + 1);
-  rows_kernel<<<rows, kThreads, bytes, stream>>>(sums, p.blurred, p.height, p.width, p.radius, p.border);
-  CUDA_CHECK_LAUNCH();
+  p.width <= kWarp ? launch_rows<kWarp>(p, sums, stream) : launch_rows<kThreads>(p, sums, stream);
 }
 
 }  // namespace day04

@@ -46,7 +46,6 @@ void gauss_direct(const Blur<T>& p, cudaStream_t stream) {
       <<<grid, block, 0, stream>>>(p.image, p.blurred, p.weights, p.height, p.width, p.radius, p.border);
   CUDA_CHECK_LAUNCH();
 }
-template void gauss_direct(const Blur<uint8_t>&, cudaStream_t);
-template void gauss_direct(const Blur<float>&, cudaStream_t);
+INSTANTIATE_LAUNCHER(gauss_direct, Blur, uint8_t, float);
 
 }  // namespace day04

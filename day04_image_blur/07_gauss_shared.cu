@@ -61,8 +61,8 @@ __global__ void gauss_shared_kernel(const T* image,  // (planes, height, width)
 template <class T>
 void gauss_shared(const Blur<T>& p, cudaStream_t stream) {
   require_extents(p, "gauss_shared");
+  days::require_needs(p, "gauss_shared", kGaussTileFits);
   const size_t bytes = gauss_tile_bytes<T>(p.radius);
-  days::require(bytes <= kMostShared, "gauss_shared: tile and halo must fit 48 KiB; radius is", p.radius);
   Weights weights{};
   const std::vector<float> all = gaussian_weights(p.radius);
   std::copy(all.begin(), all.end(), weights.of);
@@ -72,7 +72,6 @@ void gauss_shared(const Blur<T>& p, cudaStream_t stream) {
       <<<grid, block, bytes, stream>>>(p.image, p.blurred, weights, p.height, p.width, p.radius, p.border);
   CUDA_CHECK_LAUNCH();
 }
-template void gauss_shared(const Blur<uint8_t>&, cudaStream_t);
-template void gauss_shared(const Blur<float>&, cudaStream_t);
+INSTANTIATE_LAUNCHER(gauss_shared, Blur, uint8_t, float);
 
 }  // namespace day04

@@ -69,11 +69,13 @@ __global__ void __launch_bounds__(kThreads)
   const int x0 = blockIdx.x * kTileX, y0 = blockIdx.y * kTileY;
   const uint8_t* plane = image + int64_t{blockIdx.z} * height * width;
 
-  // 1. The tile with its halo.
+  // 1. The tile with its halo, as far down as the picture goes.
+  const int left = (height - y0 + kRun - 1) / kRun * kRun + 2 * kRadius;
+  const int rows = left < T::kRows ? left : T::kRows;
   const bool inside = words && x0 >= T::kHalo && x0 + kTileX + T::kHalo <= width && y0 >= kRadius &&
                       y0 + kTileY + kRadius <= height;
   constexpr int kWords = T::kPitch / 4;
-  for (int i = threadIdx.x; i < T::kRows * kWords; i += kThreads) {
+  for (int i = threadIdx.x; i < rows * kWords; i += kThreads) {
     const int row = i / kWords, word = i % kWords;
     const int y = y0 - kRadius + row, x = x0 - T::kHalo + 4 * word;
     tile.pixels[row][word] = inside ? *reinterpret_cast<const uint32_t*>(plane + int64_t{y} * width + x)
@@ -85,8 +87,9 @@ __global__ void __launch_bounds__(kThreads)
   constexpr int kSkip = T::kHalo - kRadius;                     // bytes before the first that counts
   constexpr int kLoads = (kSkip + kRun + 2 * kRadius + 7) / 8;  // of 8 bytes
   constexpr int kGroups = kTileX / kRun;
-  for (int i = threadIdx.x; i < T::kRows * kGroups; i += kThreads) {
+  for (int i = threadIdx.x; i < rows * kGroups; i += kThreads) {
     const int row = i / kGroups, group = i % kGroups;
+    if (x0 + group * kRun >= width) continue;  // a narrow picture has no pixel here
     float sum[kRun];
 #pragma unroll
     for (int j = 0; j < kRun; ++j) sum[j] = 128.0f;  // half of what is divided by: rounds
@@ -115,6 +118,8 @@ __global__ void __launch_bounds__(kThreads)
 
   // 3. Along the columns: 4 neighbours by 8 rows a thread, from 8 + 2 radius rows.
   const int quad = threadIdx.x % (kTileX / 4), first = threadIdx.x / (kTileX / 4) * kRun;
+  const int x = x0 + 4 * quad;
+  if (x >= width || y0 + first >= height) return;
   float sum[kRun][4];
 #pragma unroll
   for (int j = 0; j < kRun; ++j) {
@@ -133,7 +138,6 @@ __global__ void __launch_bounds__(kThreads)
       }
     }
   }
-  const int x = x0 + 4 * quad;
   uint8_t* to = blurred + int64_t{blockIdx.z} * height * width + x;
 #pragma unroll
   for (int j = 0; j < kRun; ++j) {
@@ -176,8 +180,7 @@ void launch_for(const Blur<uint8_t>& p, cudaStream_t stream, std::integer_sequen
 
 void gauss_registers(const Blur<uint8_t>& p, cudaStream_t stream) {
   require_extents(p, "gauss_registers");
-  days::require(p.radius <= kRegistersMaxRadius, "gauss_registers: is compiled for radius 1 to 8, not",
-                p.radius);
+  days::require_needs(p, "gauss_registers", kRadiusOfRegisters);
   launch_for(p, stream, std::make_integer_sequence<int, kRegistersMaxRadius>{});
 }
 

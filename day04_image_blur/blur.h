@@ -10,6 +10,8 @@
 #include <cstdint>
 
 #include "common/check.h"
+#include "common/instantiate.h"
+#include "common/needs.h"
 #include "common/util.h"
 #include "common/workspace.h"
 
@@ -38,8 +40,10 @@ struct Blur {
   DAYS_HOST_DEVICE int64_t pixels() const { return planes * plane(); }
 };
 
-inline constexpr int kMaxRadius = 2047;       // a box's sum of bytes then fits 32 bits
-inline constexpr int kMaxHeight = 65535 * 8;  // blocks along y, of the 8 rows that most rungs have
+inline constexpr int kMaxRadius = 2047;  // a box's sum of bytes then fits 32 bits
+// Blocks along y, of the 8 rows that most rungs have.
+inline constexpr auto kHeightAlongY =
+    days::at_most("height", 8 * days::kMaxGridY, [](const auto& p) { return p.height; });
 
 inline constexpr int kUnit = 4096;  // what a Gaussian's weights add up to
 
@@ -74,7 +78,6 @@ DAYS_HOST_DEVICE inline uint8_t mean(unsigned sum, unsigned count) {
 
 // Shared memory of the rungs that stage a tile and what surrounds it: 48 KiB are there without asking.
 inline constexpr int kTile = 32;  // a block's pixels along x and y
-inline constexpr size_t kMostShared = 48 << 10;
 constexpr size_t box_tile_bytes(int radius) {
   return static_cast<size_t>(kTile + 2 * radius) * static_cast<size_t>(kTile + 2 * radius);
 }
@@ -83,15 +86,24 @@ constexpr size_t gauss_tile_bytes(int radius) {
   const size_t rows = static_cast<size_t>(kTile + 2 * radius);
   return rows * rows * sizeof(T) + rows * kTile * sizeof(Between<T>);
 }
+inline constexpr size_t kMostShared = 48 << 10;
+inline constexpr auto kBoxTileFits =
+    days::needs("radius <= 94", [](const auto& p) { return box_tile_bytes(p.radius) <= kMostShared; });
+static_assert(box_tile_bytes(94) <= kMostShared && box_tile_bytes(95) > kMostShared);
+inline constexpr auto kGaussTileFits = days::needs("tile and halo in 48 KiB", []<class T>(const Blur<T>& p) {
+  return gauss_tile_bytes<T>(p.radius) <= kMostShared;
+});
 inline constexpr int kMostTaps = 255;          // of a kernel that takes its weights by value
 inline constexpr int kRegistersMaxRadius = 8;  // of the rung that is compiled once for each radius
+inline constexpr auto kRadiusOfRegisters =
+    days::at_most("radius", kRegistersMaxRadius, [](const auto& p) { return p.radius; });
 
 template <class T>
 void require_extents(const Blur<T>& p, const char* variant) {
   days::require(p.planes > 0 && p.planes <= days::kMaxGridY, variant, ": planes must be 1 to 65535, not",
                 p.planes);
-  days::require(p.height > 0 && p.height <= kMaxHeight, variant, ": height must be 1 to 524280, not",
-                p.height);
+  days::require(p.height > 0, variant, ": height must be positive, not", p.height);
+  days::require_needs(p, variant, kHeightAlongY);
   days::require(p.width > 0, variant, ": width must be positive, not", p.width);
   days::require(p.radius > 0 && p.radius <= kMaxRadius, variant, ": radius must be 1 to 2047, not", p.radius);
 }

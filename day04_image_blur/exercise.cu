@@ -27,9 +27,8 @@ __global__ void exercise_kernel(const uint8_t* image,  // (planes, height, width
 
 void exercise(const Blur<uint8_t>& p, cudaStream_t stream) {
   require_extents(p, "exercise");
+  days::require_needs(p, "exercise", kBoxTileFits);
   const size_t bytes = box_tile_bytes(p.radius);
-  days::require(bytes <= kMostShared, "exercise: tile and halo must fit 48 KiB, radius 94; radius is",
-                p.radius);
   const dim3 block(kTile, kThreadsY);
   const dim3 grid(days::ceil_div(p.width, kTile), days::ceil_div(p.height, kTile), p.planes);
   exercise_kernel<<<grid, block, bytes, stream>>>(p.image, p.blurred, p.height, p.width, p.radius, p.border);

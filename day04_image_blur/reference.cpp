@@ -156,9 +156,7 @@ void gauss_parallel(const Blur<T>& p) {
       [](float sum) { return Fixed<T>::result(sum); });
 }
 
-template void gauss_reference(const Blur<uint8_t>&);
-template void gauss_reference(const Blur<float>&);
-template void gauss_parallel(const Blur<uint8_t>&);
-template void gauss_parallel(const Blur<float>&);
+INSTANTIATE_REFERENCE(gauss_reference, Blur, uint8_t, float);
+INSTANTIATE_REFERENCE(gauss_parallel, Blur, uint8_t, float);
 
 }  // namespace day04

@@ -5,7 +5,6 @@
 // touches 32 sectors of 32 bytes to use 4 bytes of each.
 // Bound by: sectors through L1, not by arithmetic and not by DRAM.
 
-#include <algorithm>
 #include <cstdint>
 
 #include "common/check.h"
@@ -36,11 +35,10 @@ __global__ void rows_kernel(const float* a,  // (m, k)
 }  // namespace
 
 void matmul_rows(const Matmul<float>& p, cudaStream_t stream) {
-  days::require(p.m > 0 && p.n > 0 && p.k > 0, "rows: m, n and k must be positive; the least is",
-                std::min({p.m, p.n, p.k}));
+  days::require_matmul(p, "rows");
+  days::require_needs(p, "rows", kNAlongY);
   const dim3 block(kBlockX, kBlockY);
   const dim3 grid(days::ceil_div(p.m, kBlockX), days::ceil_div(p.n, kBlockY));
-  days::require(grid.y <= days::kMaxGridY, "rows: a grid has at most 65535 blocks of 8 columns; n is", p.n);
   rows_kernel<<<grid, block, 0, stream>>>(p.a, p.b, p.c, p.m, p.n, p.k);
   CUDA_CHECK_LAUNCH();
 }

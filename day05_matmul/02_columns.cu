@@ -5,7 +5,6 @@
 // and 32 neighbours of b (4 sectors, all bytes used), and writes 4 full sectors of c.
 // Bound by: two loads for each multiply-add; days 10, 11 and 39 load less often.
 
-#include <algorithm>
 #include <cstdint>
 
 #include "common/check.h"
@@ -36,11 +35,10 @@ __global__ void columns_kernel(const float* a,  // (m, k)
 }  // namespace
 
 void matmul_columns(const Matmul<float>& p, cudaStream_t stream) {
-  days::require(p.m > 0 && p.n > 0 && p.k > 0, "columns: m, n and k must be positive; the least is",
-                std::min({p.m, p.n, p.k}));
+  days::require_matmul(p, "columns");
+  days::require_needs(p, "columns", kMAlongY);
   const dim3 block(kBlockX, kBlockY);
   const dim3 grid(days::ceil_div(p.n, kBlockX), days::ceil_div(p.m, kBlockY));
-  days::require(grid.y <= days::kMaxGridY, "columns: a grid has at most 65535 blocks of 8 rows; m is", p.m);
   columns_kernel<<<grid, block, 0, stream>>>(p.a, p.b, p.c, p.m, p.n, p.k);
   CUDA_CHECK_LAUNCH();
 }

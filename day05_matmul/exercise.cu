@@ -4,7 +4,6 @@
 // Gates: every element right for every m, n and k; no race; at most 10% wasted sectors, those beyond the
 // fewest that could hold what a warp asks for (rows wastes 85%; a broadcast wastes none).
 //   ./days check 5      tells how far you are        ./days hint 5      when you are stuck
-#include <algorithm>
 #include <cstdint>
 
 #include "common/check.h"
@@ -30,9 +29,8 @@ __global__ void exercise_kernel(const float* a,  // (m, k)
 }  // namespace
 
 void exercise(const Matmul<float>& p, cudaStream_t stream) {
-  days::require(p.m > 0 && p.n > 0 && p.k > 0, "exercise: m, n and k must be positive; the least is",
-                std::min({p.m, p.n, p.k}));
-  days::require(p.m <= kMaxAlongY, "exercise: a grid has at most 65535 blocks of 8 rows; m is", p.m);
+  days::require_matmul(p, "exercise");
+  days::require_needs(p, "exercise", kMAlongY);
   const dim3 block(kBlockX, kBlockY);
   const dim3 grid(1, 1);  // 4. How many blocks along x, and along y? days::ceil_div rounds up.
   exercise_kernel<<<grid, block, 0, stream>>>(p.a, p.b, p.c, p.m, p.n, p.k);

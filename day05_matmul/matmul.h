@@ -11,14 +11,15 @@ namespace day05 {
 
 using days::Matmul;
 
-// One thread computes one element of c. m, n and k must be positive. The extent that runs along the grid's y,
-// n for rows and m for columns, can be at most 65,535 blocks of 8 threads: 524,280.
+// The extent that runs along the grid's y, n for rows and m for columns, has at most 65,535 blocks of 8 threads.
+inline constexpr auto kNAlongY = days::at_most("n", 8 * days::kMaxGridY, [](const auto& p) { return p.n; });
+inline constexpr auto kMAlongY = days::at_most("m", 8 * days::kMaxGridY, [](const auto& p) { return p.m; });
+
+// One thread computes one element of c. m, n and k must be positive.
 void matmul_rows(const Matmul<float>&, cudaStream_t);
 void matmul_columns(const Matmul<float>&, cudaStream_t);
 
 // Yours: exercise.cu. Takes what columns takes.
 void exercise(const Matmul<float>&, cudaStream_t);
-
-inline constexpr int kMaxAlongY = 65535 * 8;
 
 }  // namespace day05

@@ -36,8 +36,8 @@ __global__ void strided_kernel(const float* a,  // (m, k)
 }  // namespace
 
 void matmul_strided(const Matmul<float>& p, cudaStream_t stream) {
-  require_extents(p, "strided");
-  days::require(p.n <= kMaxAlongY, "strided: a grid has at most 65535 blocks of 8 columns; n is", p.n);
+  days::require_matmul(p, "strided");
+  days::require_needs(p, "strided", kNAlongY);
   const dim3 grid(days::ceil_div(p.m, kRows), days::ceil_div(p.n, kCols));
   strided_kernel<<<grid, kThreads, 0, stream>>>(p.a, p.b, p.c, p.m, p.n, p.k);
   CUDA_CHECK_LAUNCH();

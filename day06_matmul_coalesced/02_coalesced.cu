@@ -36,8 +36,8 @@ __global__ void coalesced_kernel(const float* a,  // (m, k)
 }  // namespace
 
 void matmul_coalesced(const Matmul<float>& p, cudaStream_t stream) {
-  require_extents(p, "coalesced");
-  days::require(p.m <= kMaxAlongY, "coalesced: a grid has at most 65535 blocks of 8 rows; m is", p.m);
+  days::require_matmul(p, "coalesced");
+  days::require_needs(p, "coalesced", kMAlongY);
   const dim3 grid(days::ceil_div(p.n, kCols), days::ceil_div(p.m, kRows));
   coalesced_kernel<<<grid, kThreads, 0, stream>>>(p.a, p.b, p.c, p.m, p.n, p.k);
   CUDA_CHECK_LAUNCH();

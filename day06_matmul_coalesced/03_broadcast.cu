@@ -41,10 +41,8 @@ __global__ void broadcast_kernel(const float* a,  // (m, k)
 }  // namespace
 
 void matmul_broadcast(const Matmul<float>& p, cudaStream_t stream) {
-  require_extents(p, "broadcast");
-  days::require(p.m <= kMaxAlongY, "broadcast: a grid has at most 65535 blocks of 8 rows; m is", p.m);
-  days::require(p.k % 4 == 0, "broadcast: k must be a multiple of 4, not", p.k);
-  days::require(days::aligned16(p.a), "broadcast: a must be aligned to 16 bytes");
+  days::require_matmul(p, "broadcast");
+  days::require_needs(p, "broadcast", kWholeK, kAlignedA, kMAlongY);
   const dim3 grid(days::ceil_div(p.n, kCols), days::ceil_div(p.m, kRows));
   broadcast_kernel<<<grid, kThreads, 0, stream>>>(p.a, p.b, p.c, p.m, p.n, p.k);
   CUDA_CHECK_LAUNCH();

@@ -49,11 +49,8 @@ __global__ void wide_kernel(const float* a,  // (m, k)
 }  // namespace
 
 void matmul_wide(const Matmul<float>& p, cudaStream_t stream) {
-  require_extents(p, "wide");
-  days::require(p.m <= kMaxAlongY, "wide: a grid has at most 65535 blocks of 8 rows; m is", p.m);
-  days::require(p.k % 4 == 0, "wide: k must be a multiple of 4, not", p.k);
-  days::require(p.n % 4 == 0, "wide: n must be a multiple of 4, not", p.n);
-  days::require(days::aligned16(p.a, p.b, p.c), "wide: a, b and c must be aligned to 16 bytes");
+  days::require_matmul(p, "wide");
+  days::require_needs(p, "wide", kWholeN, kWholeK, kAligned, kMAlongY);
   const dim3 grid(days::ceil_div(p.n, kCols), days::ceil_div(p.m, kRows));
   wide_kernel<<<grid, kThreads, 0, stream>>>(p.a, p.b, p.c, p.m, p.n, p.k);
   CUDA_CHECK_LAUNCH();

@@ -31,10 +31,8 @@ __global__ void exercise_kernel(const float* a,  // (m, k), k a multiple of 4
 }  // namespace
 
 void exercise(const Matmul<float>& p, cudaStream_t stream) {
-  require_extents(p, "exercise");
-  days::require(p.m <= kMaxAlongY, "exercise: a grid has at most 65535 blocks of 8 rows; m is", p.m);
-  days::require(p.k % 4 == 0, "exercise: k must be a multiple of 4, not", p.k);
-  days::require(days::aligned16(p.a), "exercise: a must be aligned to 16 bytes");
+  days::require_matmul(p, "exercise");
+  days::require_needs(p, "exercise", kWholeK, kAlignedA, kMAlongY);
   const dim3 grid(days::ceil_div(p.n, kCols), days::ceil_div(p.m, kRows));
   exercise_kernel<<<grid, kThreads, 0, stream>>>(p.a, p.b, p.c, p.m, p.n, p.k);
   CUDA_CHECK_LAUNCH();

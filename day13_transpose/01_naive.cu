@@ -32,13 +32,13 @@ __global__ void naive_kernel(const T* in,  // (rows, cols)
 template <class T>
 void transpose_naive(const Transpose<T>& p, cudaStream_t stream) {
   require_problem(p, "naive");
-  days::require(p.rows <= kMaxRowsNaive, "naive: a grid has at most 65535 blocks of 8 rows; rows is", p.rows);
+  days::require_needs(p, "naive", kRowsBy8);
   const dim3 block(kBlockX, kBlockY);
   const dim3 grid(days::ceil_div(p.cols, kBlockX), days::ceil_div(p.rows, kBlockY));
   naive_kernel<<<grid, block, 0, stream>>>(p.in, p.out, p.rows, p.cols);
   CUDA_CHECK_LAUNCH();
 }
 
-TRANSPOSE_INSTANTIATE(transpose_naive);
+INSTANTIATE_LAUNCHER(transpose_naive, Transpose, float, days::half, uint8_t);
 
 }  // namespace day13

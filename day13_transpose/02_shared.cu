@@ -43,14 +43,13 @@ __global__ void shared_kernel(const T* in,  // (rows, cols)
 template <class T>
 void transpose_shared(const Transpose<T>& p, cudaStream_t stream) {
   require_problem(p, "shared");
-  days::require(p.rows <= kMaxRowsTiled, "shared: a grid has at most 65535 blocks of 32 rows; rows is",
-                p.rows);
+  days::require_needs(p, "shared", kRowsBy32);
   const dim3 block(kTile, kBlockRows);
   const dim3 grid(days::ceil_div(p.cols, kTile), days::ceil_div(p.rows, kTile));
   shared_kernel<<<grid, block, 0, stream>>>(p.in, p.out, p.rows, p.cols);
   CUDA_CHECK_LAUNCH();
 }
 
-TRANSPOSE_INSTANTIATE(transpose_shared);
+INSTANTIATE_LAUNCHER(transpose_shared, Transpose, float, days::half, uint8_t);
 
 }  // namespace day13

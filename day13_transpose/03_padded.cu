@@ -43,14 +43,13 @@ __global__ void padded_kernel(const T* in,  // (rows, cols)
 template <class T>
 void transpose_padded(const Transpose<T>& p, cudaStream_t stream) {
   require_problem(p, "padded");
-  days::require(p.rows <= kMaxRowsTiled, "padded: a grid has at most 65535 blocks of 32 rows; rows is",
-                p.rows);
+  days::require_needs(p, "padded", kRowsBy32);
   const dim3 block(kTile, kBlockRows);
   const dim3 grid(days::ceil_div(p.cols, kTile), days::ceil_div(p.rows, kTile));
   padded_kernel<<<grid, block, 0, stream>>>(p.in, p.out, p.rows, p.cols);
   CUDA_CHECK_LAUNCH();
 }
 
-TRANSPOSE_INSTANTIATE(transpose_padded);
+INSTANTIATE_LAUNCHER(transpose_padded, Transpose, float, days::half, uint8_t);
 
 }  // namespace day13

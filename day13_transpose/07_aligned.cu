@@ -78,6 +78,6 @@ void transpose_aligned(const Transpose<T>& p, cudaStream_t stream) {
   CUDA_CHECK_LAUNCH();
 }
 
-TRANSPOSE_INSTANTIATE(transpose_aligned);
+INSTANTIATE_LAUNCHER(transpose_aligned, Transpose, float, days::half, uint8_t);
 
 }  // namespace day13

@@ -88,9 +88,7 @@ template <class T>
 void transpose_vectorised(const Transpose<T>& p, cudaStream_t stream) {
   using K = Tiling<T>;
   require_problem(p, "vectorised");
-  days::require(p.rows % K::kSide == 0, "vectorised: rows must be whole vectors, not", p.rows);
-  days::require(p.cols % K::kSide == 0, "vectorised: cols must be whole vectors, not", p.cols);
-  days::require(days::aligned16(p.in, p.out), "vectorised: in and out must be aligned to 16 bytes");
+  days::require_needs(p, "vectorised", kWholeVectors);
   const bool aligned = int64_t{p.rows} * int64_t{sizeof(T)} % K::kAlign == 0 &&
                        reinterpret_cast<uintptr_t>(p.out) % K::kAlign == 0;
   // The last piece of a row may move back too.
@@ -103,6 +101,6 @@ void transpose_vectorised(const Transpose<T>& p, cudaStream_t stream) {
   CUDA_CHECK_LAUNCH();
 }
 
-TRANSPOSE_INSTANTIATE(transpose_vectorised);
+INSTANTIATE_LAUNCHER(transpose_vectorised, Transpose, float, days::half, uint8_t);
 
 }  // namespace day13

@@ -4,6 +4,7 @@
 // Changed since vectorised: no thread computes a global address or guards an edge; the engine swizzles, clips
 // what is outside, and the threads only turn squares of 16 bytes a side within shared memory, in place.
 // Needs compute capability 9.0 and rows of 16-byte multiples in both matrices. Bound by: the memory.
+// Teaches: cp_async_bulk_tensor, fence_proxy_async_shared.
 
 #include <cstdint>
 
@@ -93,11 +94,7 @@ template <class T>
 void transpose_bulk(const Transpose<T>& p, cudaStream_t stream) {
   using B = Boxes<T>;
   require_problem(p, "bulk");
-  days::require(p.rows % B::kSide == 0, "bulk: a row of out must be a multiple of 16 bytes; its elements are",
-                p.rows);
-  days::require(p.cols % B::kSide == 0, "bulk: a row of in must be a multiple of 16 bytes; its elements are",
-                p.cols);
-  days::require(days::aligned16(p.in, p.out), "bulk: in and out must be aligned to 16 bytes");
+  days::require_needs(p, "bulk", kWholeBulks);
   const int tiles_down = days::ceil_div(p.rows, B::kTile);
   const int64_t blocks = int64_t{tiles_down} * days::ceil_div(p.cols, B::kTile);
   days::require(blocks <= days::kMaxGridX, "bulk: a grid has at most 2^31 - 1 blocks, not", blocks);
@@ -109,6 +106,6 @@ void transpose_bulk(const Transpose<T>& p, cudaStream_t stream) {
   CUDA_CHECK_LAUNCH();
 }
 
-TRANSPOSE_INSTANTIATE(transpose_bulk);
+INSTANTIATE_LAUNCHER(transpose_bulk, Transpose, float, days::half, uint8_t);
 
 }  // namespace day13

@@ -28,8 +28,7 @@ __global__ void copy_element_kernel(const float* in,  // (rows, cols)
 
 void copy_element(const Copy2D<float>& p, cudaStream_t stream) {
   require_problem(p, "element");
-  days::require(p.rows <= kMaxRowsNaive, "element: a grid has at most 65535 blocks of 8 rows; rows is",
-                p.rows);
+  days::require_needs(p, "element", kRowsBy8);
   const dim3 block(kBlockX, kBlockY);
   const dim3 grid(days::ceil_div(p.cols, kBlockX), days::ceil_div(p.rows, kBlockY));
   copy_element_kernel<<<grid, block, 0, stream>>>(p.in, p.out, p.rows, p.cols);

@@ -34,14 +34,13 @@ __global__ void exercise_kernel(const T* in,  // (rows, cols)
 template <class T>
 void exercise(const Transpose<T>& p, cudaStream_t stream) {
   require_problem(p, "exercise");
-  days::require(p.rows <= kMaxRowsTiled, "exercise: a grid has at most 65535 blocks of 32 rows; rows is",
-                p.rows);
+  days::require_needs(p, "exercise", kRowsBy32);
   const dim3 block(kTile, kBlockRows);
   const dim3 grid(days::ceil_div(p.cols, kTile), days::ceil_div(p.rows, kTile));
   exercise_kernel<<<grid, block, 0, stream>>>(p.in, p.out, p.rows, p.cols);
   CUDA_CHECK_LAUNCH();
 }
 
-TRANSPOSE_INSTANTIATE(exercise);
+INSTANTIATE_LAUNCHER(exercise, Transpose, float, days::half, uint8_t);
 
 }  // namespace day13

@@ -36,12 +36,8 @@ void transpose_parallel(const Transpose<T>& p) {
                         static_cast<size_t>(std::max(1, elements_a_thread / p.rows)));
 }
 
-#define INSTANTIATE(T)                                    \
-  template void transpose_reference(const Transpose<T>&); \
-  template void transpose_parallel(const Transpose<T>&)
-INSTANTIATE(float);
-INSTANTIATE(days::half);
-INSTANTIATE(uint8_t);
+INSTANTIATE_REFERENCE(transpose_reference, Transpose, float, days::half, uint8_t);
+INSTANTIATE_REFERENCE(transpose_parallel, Transpose, float, days::half, uint8_t);
 
 void copy_reference(const Copy2D<float>& p) {
   for (int64_t i = 0; i < int64_t{p.rows} * p.cols; ++i) p.out[i] = p.in[i];

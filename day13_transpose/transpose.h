@@ -8,7 +8,10 @@
 #include <cstdint>
 
 #include "common/check.h"
+#include "common/instantiate.h"
+#include "common/needs.h"
 #include "common/types.h"
+#include "common/util.h"
 
 namespace day13 {
 
@@ -39,8 +42,30 @@ void require_problem(const Problem& p, const char* variant) {
                 ": in and out overlap; a transpose in place needs another algorithm");
 }
 
-// A grid has at most 65,535 blocks along y, which these four use for the rows.
-inline constexpr int kMaxRowsNaive = 65535 * 8, kMaxRowsTiled = 65535 * 32;
+// Elements that vectorised moves with one instruction: 16 bytes of fp32 and fp16, 8 of uint8. Bulk moves 16
+// bytes always. Rows of both matrices must be whole vectors.
+template <class T>
+inline constexpr int kVector = sizeof(T) == 1 ? 8 : 16 / static_cast<int>(sizeof(T));
+template <class T>
+inline constexpr int kBulkVector = 16 / static_cast<int>(sizeof(T));
+
+template <class T>
+bool whole_vectors(const Transpose<T>& p, int vector) {
+  return p.rows % vector == 0 && p.cols % vector == 0 && days::aligned16(p.in, p.out);
+}
+
+// What single launchers need beyond that. A grid has at most 65,535 blocks along y, which the first four and
+// the copy use for the rows: 8 rows a block (naive, copy) or 32.
+inline constexpr auto kRowsBy8 =
+    days::at_most("rows", 8 * days::kMaxGridY, [](const auto& p) { return p.rows; });
+inline constexpr auto kRowsBy32 =
+    days::at_most("rows", 32 * days::kMaxGridY, [](const auto& p) { return p.rows; });
+inline constexpr auto kWholeVectors =
+    days::needs("rows, cols % 4 == 0 (8 in fp16, uint8), 16-byte aligned in, out",
+                []<class T>(const Transpose<T>& p) { return whole_vectors(p, kVector<T>); });
+inline constexpr auto kWholeBulks =
+    days::needs("rows, cols of 16-byte multiples, 16-byte aligned in, out",
+                []<class T>(const Transpose<T>& p) { return whole_vectors(p, kBulkVector<T>); });
 
 template <class T>
 void transpose_naive(const Transpose<T>&, cudaStream_t);
@@ -65,11 +90,6 @@ void transpose_bulk(const Transpose<T>&, cudaStream_t);
 template <class T>
 void exercise(const Transpose<T>&, cudaStream_t);
 
-// Elements that vectorised moves with one instruction: 16 bytes of fp32 and fp16, 8 of uint8. Rows of both
-// matrices must be whole vectors.
-template <class T>
-inline constexpr int kVector = sizeof(T) == 1 ? 8 : 16 / static_cast<int>(sizeof(T));
-
 void copy_element(const Copy2D<float>&, cudaStream_t);
 
 // On the CPU, host pointers: two loops, and tiles on all cores.
@@ -81,9 +101,3 @@ void copy_reference(const Copy2D<float>&);
 void copy_parallel(const Copy2D<float>&);
 
 }  // namespace day13
-
-// A launcher for all element types of the day.
-#define TRANSPOSE_INSTANTIATE(launcher)                               \
-  template void launcher(const Transpose<float>&, cudaStream_t);      \
-  template void launcher(const Transpose<days::half>&, cudaStream_t); \
-  template void launcher(const Transpose<uint8_t>&, cudaStream_t)

@@ -36,6 +36,6 @@ void softmax_naive(const Softmax<T>& p, cudaStream_t stream) {
   CUDA_CHECK_LAUNCH();
 }
 
-SOFTMAX_INSTANTIATE(softmax_naive, Softmax);
+INSTANTIATE_LAUNCHER(softmax_naive, Softmax, float, days::half, days::bf16);
 
 }  // namespace day14

@@ -38,6 +38,6 @@ void softmax_shared(const Softmax<T>& p, cudaStream_t stream) {
   CUDA_CHECK_LAUNCH();
 }
 
-SOFTMAX_INSTANTIATE(softmax_shared, Softmax);
+INSTANTIATE_LAUNCHER(softmax_shared, Softmax, float, days::half, days::bf16);
 
 }  // namespace day14

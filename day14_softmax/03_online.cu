@@ -22,7 +22,14 @@ __global__ void __launch_bounds__(kThreads) online_kernel(const T* x,  // (rows,
   x += int64_t{blockIdx.x} * cols;
   y += int64_t{blockIdx.x} * cols;
   Partial mine;
-  for (int col = threadIdx.x; col < cols; col += kThreads) mine.add(days::to_float(x[col]));
+  for (int col = threadIdx.x; col < cols; col += kThreads) {
+    const float value = days::to_float(x[col]);
+    if (value > mine.max) {
+      mine.sum *= expf(mine.max - value);
+      mine.max = value;
+    }
+    mine.sum += expf(value - mine.max);
+  }
   const Partial row = block_merge(warp_merge(mine), partials);
   for (int col = threadIdx.x; col < cols; col += kThreads)
     y[col] = days::from_float<T>(expf(days::to_float(x[col]) - row.max) / row.sum);
@@ -37,6 +44,6 @@ void softmax_online(const Softmax<T>& p, cudaStream_t stream) {
   CUDA_CHECK_LAUNCH();
 }
 
-SOFTMAX_INSTANTIATE(softmax_online, Softmax);
+INSTANTIATE_LAUNCHER(softmax_online, Softmax, float, days::half, days::bf16);
 
 }  // namespace day14

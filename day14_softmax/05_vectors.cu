@@ -7,7 +7,7 @@
 
 #include "common/check.h"
 #include "common/util.h"
-#include "day14_softmax/share.cuh"
+#include "day14_softmax/row_softmax.cuh"
 #include "day14_softmax/softmax.h"
 
 namespace day14 {
@@ -27,28 +27,28 @@ __global__ void __launch_bounds__(kThreads) vectors_kernel(const T* x,  // (rows
   const bool fits = parts.fit(y);
   const T nothing = days::from_float<T>(-INFINITY);
   const int thread = threadIdx.x;
-  RowShare<T, kVectors> share;
+  RowValues<T, kVectors> values;
 
   Partial mine;
   // The edge goes with the first batch: in later ones `first` is beyond it.
   for (int first = thread; first - thread < max(1, parts.vectors); first += kVectors * kThreads) {
-    share.load(x, parts, true, first, kThreads, nothing);
+    values.load(x, parts, true, first, kThreads, nothing);
     float most = mine.max;
 #pragma unroll
-    for (const float value : share.value) most = fmaxf(most, value);
+    for (const float value : values.value) most = fmaxf(most, value);
     mine.sum *= expf(mine.max - most);
     mine.max = most;
 #pragma unroll
-    for (const float value : share.value) mine.sum += exponential<T>(value - most);
+    for (const float value : values.value) mine.sum += exponential<T>(value - most);
   }
   const Partial row = block_merge(warp_merge(mine), partials);
 
   const float scale = 1 / row.sum;
   for (int first = thread; first - thread < max(1, parts.vectors); first += kVectors * kThreads) {
-    share.load(x, parts, true, first, kThreads, nothing);
+    values.load(x, parts, true, first, kThreads, nothing);
 #pragma unroll
-    for (float& value : share.value) value = exponential<T>(value - row.max) * scale;
-    share.store(y, parts, fits, first, kThreads);
+    for (float& value : values.value) value = exponential<T>(value - row.max) * scale;
+    values.store(y, parts, fits, first, kThreads);
   }
 }
 
@@ -61,6 +61,6 @@ void softmax_vectors(const Softmax<T>& p, cudaStream_t stream) {
   CUDA_CHECK_LAUNCH();
 }
 
-SOFTMAX_INSTANTIATE(softmax_vectors, Softmax);
+INSTANTIATE_LAUNCHER(softmax_vectors, Softmax, float, days::half, days::bf16);
 
 }  // namespace day14

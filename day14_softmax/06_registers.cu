@@ -7,7 +7,7 @@
 
 #include "common/check.h"
 #include "common/util.h"
-#include "day14_softmax/share.cuh"
+#include "day14_softmax/row_softmax.cuh"
 #include "day14_softmax/softmax.h"
 
 namespace day14 {
@@ -27,16 +27,16 @@ __global__ void __launch_bounds__(kBlock) registers_kernel(const T* x,  // (rows
   // Threads past the last row have an empty one: they take part in their warp's exchanges.
   const RowParts<T, kEdge> parts(x, row < rows ? cols : 0);
 
-  RowShare<T, kVectors, kEdge> share;
-  share.load(x, parts, true, thread, kThreads, days::from_float<T>(-INFINITY));
-  const Partial of_group = exponentials<kLanes>(share);
+  RowValues<T, kVectors, kEdge> values;
+  values.load(x, parts, true, thread, kThreads, days::from_float<T>(-INFINITY));
+  const Partial of_group = exponentials<kLanes>(values);
   Partial of_row = of_group;
   if constexpr (kThreads > days::kWarpSize) {
     __shared__ Partial partials[kThreads / days::kWarpSize];
     of_row = block_merge(of_group, partials);
   }
-  normalise(share, of_group, of_row);
-  share.store(y, parts, parts.fit(y), thread, kThreads);
+  normalise(values, of_group, of_row);
+  values.store(y, parts, parts.fit(y), thread, kThreads);
 }
 
 // Launches where kThreads threads with kVectors vectors hold a row; else false. Without kEdge only where no
@@ -62,15 +62,16 @@ bool launch(const Softmax<T>& p, cudaStream_t stream) {
 template <class T>
 void softmax_registers(const Softmax<T>& p, cudaStream_t stream) {
   require_problem(p, "registers");
+  days::require_needs(p, "registers", kColsOfRegisters);
   const bool edges = p.cols % kVector<T> != 0 || !days::aligned16(p.x, p.y);  // some row has one
-  const bool launched = (!edges && (launch<2, 2, false>(p, stream) || launch<4, 2, false>(p, stream) ||
-                                    launch<8, 2, false>(p, stream) || launch<16, 2, false>(p, stream))) ||
-                        launch<16, 1>(p, stream) || launch<16, 2>(p, stream) || launch<32, 2>(p, stream) ||
-                        launch<32, 4>(p, stream) || launch<128, 2>(p, stream) || launch<256, 2>(p, stream) ||
-                        launch<512, 2>(p, stream) || launch<512, 4>(p, stream) || launch<512, 8>(p, stream);
-  days::require(launched, "registers: a block holds rows of 16384 elements; cols is", p.cols);
+  // The least that holds a row; the last one holds every row.
+  static_cast<void>((!edges && (launch<2, 2, false>(p, stream) || launch<4, 2, false>(p, stream) ||
+                                launch<8, 2, false>(p, stream) || launch<16, 2, false>(p, stream))) ||
+                    launch<16, 1>(p, stream) || launch<16, 2>(p, stream) || launch<32, 2>(p, stream) ||
+                    launch<32, 4>(p, stream) || launch<128, 2>(p, stream) || launch<256, 2>(p, stream) ||
+                    launch<512, 2>(p, stream) || launch<512, 4>(p, stream) || launch<512, 8>(p, stream));
 }
 
-SOFTMAX_INSTANTIATE(softmax_registers, Softmax);
+INSTANTIATE_LAUNCHER(softmax_registers, Softmax, float, days::half, days::bf16);
 
 }  // namespace day14

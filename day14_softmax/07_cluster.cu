@@ -4,11 +4,12 @@
 // partial results into each other's shared memory. Changed since registers: two, four or eight blocks a row,
 // so that 131,072 elements are read once and several rows are under way at a time. Needs compute capability
 // 9.0 and cols from 4096 to 131072. Bound by: the memory.
+// Teaches: barrier_cluster_arrive, barrier_cluster_wait, mapa.
 
 #include "common/check.h"
 #include "common/ptx.h"
 #include "common/util.h"
-#include "day14_softmax/share.cuh"
+#include "day14_softmax/row_softmax.cuh"
 #include "day14_softmax/softmax.h"
 
 namespace day14 {
@@ -43,16 +44,16 @@ __global__ void DAYS_CLUSTER_DIMS(kBlocks) __launch_bounds__(kThreads)
   // Blocks take turns along the row, so that all have the same share of one that fills no whole number.
   const int thread = rank * kThreads + static_cast<int>(threadIdx.x), step = kBlocks * kThreads;
 
-  RowShare<T, kElements / kVector<T>> share;
-  share.load(x, parts, true, thread, step, days::from_float<T>(-INFINITY));
-  const Partial of_group = exponentials<days::kWarpSize>(share);
+  RowValues<T, kElements / kVector<T>> values;
+  values.load(x, parts, true, thread, step, days::from_float<T>(-INFINITY));
+  const Partial of_group = exponentials<days::kWarpSize>(values);
   const Partial of_block = block_merge(of_group, shared.of_warp);
   days::ptx::barrier_cluster_wait();
   if (threadIdx.x < kBlocks) *days::ptx::mapa(&shared.of_block[rank], threadIdx.x) = of_block;
   days::ptx::barrier_cluster_arrive();
   days::ptx::barrier_cluster_wait();  // all have written; what is read from here on is this block's own
-  normalise(share, of_group, warp_merge<kBlocks>(shared.of_block[threadIdx.x % kBlocks]));
-  share.store(y, parts, parts.fit(y), thread, step);
+  normalise(values, of_group, warp_merge<kBlocks>(shared.of_block[threadIdx.x % kBlocks]));
+  values.store(y, parts, parts.fit(y), thread, step);
 }
 
 template <int kBlocks, class T>
@@ -68,16 +69,13 @@ void launch(const Softmax<T>& p, cudaStream_t stream) {
 template <class T>
 void softmax_cluster(const Softmax<T>& p, cudaStream_t stream) {
   require_problem(p, "cluster");
-  days::require(p.cols >= kMinColsCluster, "cluster: rows of less than 4096 are for one block; cols is",
-                p.cols);
-  days::require(p.cols <= kMaxColsCluster, "cluster: eight blocks hold rows of 131072 elements; cols is",
-                p.cols);
+  days::require_needs(p, "cluster", kLeastColsOfCluster, kColsOfCluster);
   static_assert(8 * kBlockCols == kMaxColsCluster);
   if (p.cols <= 2 * kBlockCols) return launch<2>(p, stream);
   if (p.cols <= 4 * kBlockCols) return launch<4>(p, stream);
   launch<8>(p, stream);
 }
 
-SOFTMAX_INSTANTIATE(softmax_cluster, Softmax);
+INSTANTIATE_LAUNCHER(softmax_cluster, Softmax, float, days::half, days::bf16);
 
 }  // namespace day14

@@ -38,6 +38,6 @@ void softmax_grad_naive(const SoftmaxBackward<T>& p, cudaStream_t stream) {
   CUDA_CHECK_LAUNCH();
 }
 
-SOFTMAX_INSTANTIATE(softmax_grad_naive, SoftmaxBackward);
+INSTANTIATE_LAUNCHER(softmax_grad_naive, SoftmaxBackward, float, days::half, days::bf16);
 
 }  // namespace day14

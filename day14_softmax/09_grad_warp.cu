@@ -42,6 +42,6 @@ void softmax_grad_warp(const SoftmaxBackward<T>& p, cudaStream_t stream) {
   CUDA_CHECK_LAUNCH();
 }
 
-SOFTMAX_INSTANTIATE(softmax_grad_warp, SoftmaxBackward);
+INSTANTIATE_LAUNCHER(softmax_grad_warp, SoftmaxBackward, float, days::half, days::bf16);
 
 }  // namespace day14

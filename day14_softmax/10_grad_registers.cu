@@ -29,7 +29,7 @@ __global__ void __launch_bounds__(kBlock) grad_registers_kernel(const T* y,   //
   const T zero = days::from_float<T>(0.0f);
   const RowBits<T, kVectors> y_bits(y, parts, true, thread, kThreads, zero);
   const RowBits<T, kVectors> dy_bits(dy, parts, parts.fit(dy), thread, kThreads, zero);
-  RowShare<T, kVectors, kEdge> of_y, of_dy;
+  RowValues<T, kVectors, kEdge> of_y, of_dy;
   of_y.convert(y_bits);
   of_dy.convert(dy_bits);
   float sum = 0;
@@ -60,8 +60,7 @@ void launch(const SoftmaxBackward<T>& p, cudaStream_t stream) {
 template <class T>
 void softmax_grad_registers(const SoftmaxBackward<T>& p, cudaStream_t stream) {
   require_problem(p, "grad_registers");
-  days::require(p.cols <= kMaxColsBackward, "grad_registers: a block holds rows of 8192 elements; cols is",
-                p.cols);
+  days::require_needs(p, "grad_registers", kColsOfBackward);
   const bool edges = p.cols % kVector<T> != 0 || !days::aligned16(p.y, p.dy, p.dx);  // some row has one
   if (!edges && p.cols <= 4 * 8) return launch<4, 8, false>(p, stream);
   if (!edges && p.cols <= 8 * 8) return launch<8, 8, false>(p, stream);
@@ -76,6 +75,6 @@ void softmax_grad_registers(const SoftmaxBackward<T>& p, cudaStream_t stream) {
   launch<512, 16>(p, stream);
 }
 
-SOFTMAX_INSTANTIATE(softmax_grad_registers, SoftmaxBackward);
+INSTANTIATE_LAUNCHER(softmax_grad_registers, SoftmaxBackward, float, days::half, days::bf16);
 
 }  // namespace day14

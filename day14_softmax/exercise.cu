@@ -42,6 +42,6 @@ void exercise(const Softmax<T>& p, cudaStream_t stream) {
   CUDA_CHECK_LAUNCH();
 }
 
-SOFTMAX_INSTANTIATE(exercise, Softmax);
+INSTANTIATE_LAUNCHER(exercise, Softmax, float, days::half, days::bf16);
 
 }  // namespace day14

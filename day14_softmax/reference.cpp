@@ -120,15 +120,15 @@ double softmax_backward_size(const SoftmaxBackward<T>& p) {
   });
 }
 
-#define INSTANTIATE(T)                                                 \
-  template void softmax_reference(const Softmax<T>&);                  \
-  template void softmax_parallel(const Softmax<T>&);                   \
-  template void softmax_backward_reference(const SoftmaxBackward<T>&); \
-  template void softmax_backward_parallel(const SoftmaxBackward<T>&);  \
-  template double softmax_depth(const Softmax<T>&);                    \
-  template double softmax_backward_size(const SoftmaxBackward<T>&)
-INSTANTIATE(float);
-INSTANTIATE(days::half);
-INSTANTIATE(days::bf16);
+INSTANTIATE_REFERENCE(softmax_reference, Softmax, float, days::half, days::bf16);
+INSTANTIATE_REFERENCE(softmax_parallel, Softmax, float, days::half, days::bf16);
+INSTANTIATE_REFERENCE(softmax_backward_reference, SoftmaxBackward, float, days::half, days::bf16);
+INSTANTIATE_REFERENCE(softmax_backward_parallel, SoftmaxBackward, float, days::half, days::bf16);
+template double softmax_depth(const Softmax<float>&);
+template double softmax_depth(const Softmax<days::half>&);
+template double softmax_depth(const Softmax<days::bf16>&);
+template double softmax_backward_size(const SoftmaxBackward<float>&);
+template double softmax_backward_size(const SoftmaxBackward<days::half>&);
+template double softmax_backward_size(const SoftmaxBackward<days::bf16>&);
 
 }  // namespace day14

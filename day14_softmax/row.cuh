@@ -47,7 +47,7 @@ __device__ inline void store_vector(T* to, const days::Vec<T>& vec, bool fits) {
   for (int i = 0; i < kVector<T>; ++i) to[i] = vec[i];
 }
 
-// A thread's share of a row as it comes from memory: kVectors vectors, `step` apart, each 16 bytes at once
+// A thread's part of a row as it comes from memory: kVectors vectors, `step` apart, each 16 bytes at once
 // where they `fit`, and an element of the edge. What the row does not have is `filler`. thread: which of the
 // row's threads this is.
 template <class T, int kVectors>
@@ -87,7 +87,7 @@ struct RowBits {
 // The same as fp32, the edge's element last, with kEdge. To convert is to wait for the load: whoever reads
 // two rows makes the RowBits of both before either is converted, so that all loads are under way at once.
 template <class T, int kVectors, bool kEdge = true>
-struct RowShare {
+struct RowValues {
   static constexpr int kSize = kVectors * kVector<T> + (kEdge ? 1 : 0);
   float value[kSize];
 

@@ -7,7 +7,10 @@
 #include <cstdint>
 
 #include "common/check.h"
+#include "common/instantiate.h"
+#include "common/needs.h"
 #include "common/types.h"
+#include "common/util.h"
 
 namespace day14 {
 
@@ -40,9 +43,7 @@ void require_matrices(const T* in, const T* out, int rows, int cols, const char*
   days::require(rows > 0, variant, ": rows must be positive, not", rows);
   days::require(cols > 0, variant, ": cols must be positive, not", cols);
   days::require(cols <= kMaxCols, variant, ": a row has at most 2^30 elements; cols is", cols);
-  const uintptr_t from = reinterpret_cast<uintptr_t>(in), to = reinterpret_cast<uintptr_t>(out);
-  const uintptr_t bytes = uintptr_t{sizeof(T)} * static_cast<unsigned>(rows) * static_cast<unsigned>(cols);
-  days::require(from == to || from + bytes <= to || to + bytes <= from, variant,
+  days::require(days::same_or_apart(in, out, int64_t{rows} * cols), variant,
                 ": input and output overlap; they may be the same matrix or two apart");
 }
 template <class T>
@@ -55,6 +56,19 @@ void require_problem(const SoftmaxBackward<T>& p, const char* variant) {
   require_matrices(p.dy, p.dx, p.rows, p.cols, variant);
 }
 
+// What single launchers need beyond that. The longest row that the registers of a block hold, those of a cluster
+// of eight, and two rows of a block:
+inline constexpr int kMaxColsRegisters = 16384, kMaxColsCluster = 131072, kMaxColsBackward = 8192;
+inline constexpr auto kColsOfRegisters =
+    days::at_most("cols", kMaxColsRegisters, [](const auto& p) { return p.cols; });
+inline constexpr auto kColsOfBackward =
+    days::at_most("cols", kMaxColsBackward, [](const auto& p) { return p.cols; });
+// A row below 4,096 would leave three quarters and more of a cluster without work.
+inline constexpr auto kLeastColsOfCluster =
+    days::at_least("cols", 4096, [](const auto& p) { return p.cols; });
+inline constexpr auto kColsOfCluster =
+    days::at_most("cols", kMaxColsCluster, [](const auto& p) { return p.cols; });
+
 template <class T>
 void softmax_naive(const Softmax<T>&, cudaStream_t);
 template <class T>
@@ -66,25 +80,20 @@ void softmax_warp(const Softmax<T>&, cudaStream_t);
 template <class T>
 void softmax_vectors(const Softmax<T>&, cudaStream_t);
 template <class T>
-void softmax_registers(const Softmax<T>&, cudaStream_t);  // cols <= kMaxColsRegisters
+void softmax_registers(const Softmax<T>&, cudaStream_t);
 template <class T>
-void softmax_cluster(const Softmax<T>&, cudaStream_t);  // cols from kMinColsCluster to kMaxColsCluster
+void softmax_cluster(const Softmax<T>&, cudaStream_t);
 
 template <class T>
 void softmax_grad_naive(const SoftmaxBackward<T>&, cudaStream_t);
 template <class T>
 void softmax_grad_warp(const SoftmaxBackward<T>&, cudaStream_t);
 template <class T>
-void softmax_grad_registers(const SoftmaxBackward<T>&, cudaStream_t);  // cols <= kMaxColsBackward
+void softmax_grad_registers(const SoftmaxBackward<T>&, cudaStream_t);
 
 // Yours: exercise.cu. Takes every shape.
 template <class T>
 void exercise(const Softmax<T>&, cudaStream_t);
-
-// The longest row that the registers of a block hold, those of a cluster of eight, and two rows of a block.
-inline constexpr int kMaxColsRegisters = 16384, kMaxColsCluster = 131072, kMaxColsBackward = 8192;
-// A shorter row would leave three quarters and more of a cluster without work.
-inline constexpr int kMinColsCluster = 4096;
 
 // On the CPU, host pointers: obvious loops in double, and all cores in fp32.
 template <class T>
@@ -104,9 +113,3 @@ template <class T>
 double softmax_backward_size(const SoftmaxBackward<T>&);
 
 }  // namespace day14
-
-// A launcher for all element types of the day.
-#define SOFTMAX_INSTANTIATE(launcher, Problem)                      \
-  template void launcher(const Problem<float>&, cudaStream_t);      \
-  template void launcher(const Problem<days::half>&, cudaStream_t); \
-  template void launcher(const Problem<days::bf16>&, cudaStream_t)

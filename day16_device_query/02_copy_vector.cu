@@ -26,7 +26,7 @@ __global__ void vector_kernel(const uint32_t* x, uint32_t* y, int64_t n) {
 
 void copy_vector(const Copy<uint32_t>& p, cudaStream_t stream) {
   days::require(p.n > 0, "vector: n must be positive, not", p.n);
-  days::require(days::aligned16(p.x, p.y), "vector: x and y must be aligned to 16 bytes");
+  days::require_needs(p, "vector", kAligned);
   const int64_t blocks = days::ceil_div(p.n, 4 * kThreads);
   days::require(blocks <= days::kMaxGridX, "vector: a grid has at most 2^31 - 1 blocks of 1024; n is", p.n);
   vector_kernel<<<static_cast<unsigned>(blocks), kThreads, 0, stream>>>(p.x, p.y, p.n);

@@ -31,7 +31,7 @@ __global__ void few_kernel(const uint32_t* x, uint32_t* y, int64_t n) {
 
 void copy_few(const Copy<uint32_t>& p, cudaStream_t stream) {
   days::require(p.n > 0, "few: n must be positive, not", p.n);
-  days::require(days::aligned16(p.x, p.y), "few: x and y must be aligned to 16 bytes");
+  days::require_needs(p, "few", kAligned);
   const int64_t needed = days::ceil_div(p.n, 4 * kThreads);
   const int64_t blocks = std::min<int64_t>(needed, kBlocksEach * days::multiprocessors());
   few_kernel<<<static_cast<unsigned>(blocks), kThreads, 0, stream>>>(p.x, p.y, p.n);

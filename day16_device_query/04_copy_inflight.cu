@@ -40,7 +40,7 @@ __global__ void inflight_kernel(const uint32_t* x, uint32_t* y, int64_t n) {
 
 void copy_inflight(const Copy<uint32_t>& p, cudaStream_t stream) {
   days::require(p.n > 0, "inflight: n must be positive, not", p.n);
-  days::require(days::aligned16(p.x, p.y), "inflight: x and y must be aligned to 16 bytes");
+  days::require_needs(p, "inflight", kAligned);
   const int64_t needed = days::ceil_div(p.n, kTile);
   const int64_t blocks = std::min<int64_t>(needed, kBlocksEach * days::multiprocessors());
   inflight_kernel<<<static_cast<unsigned>(blocks), kThreads, 0, stream>>>(p.x, p.y, p.n);

@@ -9,6 +9,9 @@
 
 #include <cstdint>
 
+#include "common/needs.h"
+#include "common/util.h"
+
 namespace day16 {
 
 // y[i] = x[i]: bytes and no arithmetic. 4-byte words rather than floats, so that the comparison sees every
@@ -32,11 +35,15 @@ struct Fma {
   int64_t steps;
 };
 
-void copy_element(const Copy<uint32_t>&, cudaStream_t);   // n < 2^31 * 256
-void copy_vector(const Copy<uint32_t>&, cudaStream_t);    // x and y aligned to 16 bytes, n < 2^31 * 1024
-void copy_few(const Copy<uint32_t>&, cudaStream_t);       // x and y aligned to 16 bytes
-void copy_inflight(const Copy<uint32_t>&, cudaStream_t);  // x and y aligned to 16 bytes
-void exercise(const Copy<uint32_t>&, cudaStream_t);       // the learner's copy
+// What all copies but element need besides.
+inline constexpr auto kAligned =
+    days::needs("16-byte aligned x, y", [](const auto& p) { return days::aligned16(p.x, p.y); });
+
+void copy_element(const Copy<uint32_t>&, cudaStream_t);
+void copy_vector(const Copy<uint32_t>&, cudaStream_t);
+void copy_few(const Copy<uint32_t>&, cudaStream_t);
+void copy_inflight(const Copy<uint32_t>&, cudaStream_t);
+void exercise(const Copy<uint32_t>&, cudaStream_t);  // the learner's copy
 
 void fma_ilp1(const Fma<float>&, cudaStream_t);
 void fma_ilp2(const Fma<float>&, cudaStream_t);

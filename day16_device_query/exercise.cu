@@ -28,7 +28,7 @@ __global__ void exercise_kernel(const uint32_t* x, uint32_t* y, int64_t n) {
 
 void exercise(const Copy<uint32_t>& p, cudaStream_t stream) {
   days::require(p.n > 0, "exercise: n must be positive, not", p.n);
-  days::require(days::aligned16(p.x, p.y), "exercise: x and y must be aligned to 16 bytes");
+  days::require_needs(p, "exercise", kAligned);
   const int64_t blocks = days::ceil_div(p.n, kWords * kThreads);
   days::require(blocks <= days::kMaxGridX, "exercise: n is too large for one grid:", p.n);
   exercise_kernel<<<static_cast<unsigned>(blocks), kThreads, 0, stream>>>(p.x, p.y, p.n);

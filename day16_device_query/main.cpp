@@ -15,7 +15,6 @@
 #include "common/limits.h"
 #include "common/run_day.h"
 #include "day16_device_query/host_limits.h"
-#include "day16_device_query/ladder.h"
 #include "day16_device_query/properties.h"
 #include "day16_device_query/roofline.h"
 
@@ -154,7 +153,7 @@ int run(int argc, char** argv) {
       return kMachine;
     }
   }
-  const int code = days::run_day({&copy, &fma}, static_cast<int>(flags.rest.size()), flags.rest.data());
+  const int code = days::run_day(static_cast<int>(flags.rest.size()), flags.rest.data());
   if (flags.help) {
     std::printf(
         "\nThis day alone:\n  --properties    the device's properties and nothing else; with --json as JSON\n"

@@ -60,6 +60,6 @@ void attention_naive(const Attention<T>& p, cudaStream_t stream) {
   });
 }
 
-ATTENTION_INSTANTIATE(attention_naive);
+INSTANTIATE_LAUNCHER(attention_naive, Attention, float, days::half, days::bf16);
 
 }  // namespace day43

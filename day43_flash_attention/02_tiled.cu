@@ -133,7 +133,8 @@ __global__ void __launch_bounds__(kThreads) tiled_kernel(const Attention<float> 
 }  // namespace
 
 void attention_tiled(const Attention<float>& p, cudaStream_t stream) {
-  require_vectors(p, "tiled");
+  days::require_attention(p, "tiled");
+  days::require_needs(p, "tiled", kAligned);
   const unsigned blocks = days::attention_blocks(p, kQueries, "tiled");
   for_dim(p.dim, [&](auto dim) {
     constexpr int kBytes = sizeof(Shared<dim>);

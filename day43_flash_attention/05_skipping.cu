@@ -25,7 +25,7 @@ template <class T, int kDim>
 __global__ void __launch_bounds__(kThreads) skipping_kernel(const Attention<T> p) {
   extern __shared__ uint4 memory[];
   Shared<T, kDim>& shared = *reinterpret_cast<Shared<T, kDim>*>(memory);
-  const Share<kQueries, 16> mine(p);
+  const BlockQueries<kQueries, 16> mine(p);
   shared.fetch_queries(p, mine.head, mine.first);
   shared.fetch(p, mine.head, 0, mine.keys);
   days::ptx::cp_async_wait_group<1>();  // q is here
@@ -54,7 +54,8 @@ __global__ void __launch_bounds__(kThreads) skipping_kernel(const Attention<T> p
 template <class T>
 requires Half<T>
 void attention_skipping(const Attention<T>& p, cudaStream_t stream) {
-  require_vectors(p, "skipping");
+  days::require_attention(p, "skipping");
+  days::require_needs(p, "skipping", kAligned);
   const unsigned blocks = days::attention_blocks(p, kQueries, "skipping");
   for_dim(p.dim, [&](auto dim) {
     constexpr int kBytes = sizeof(Shared<T, dim>);
@@ -65,6 +66,6 @@ void attention_skipping(const Attention<T>& p, cudaStream_t stream) {
   });
 }
 
-ATTENTION_INSTANTIATE_HALVES(attention_skipping);
+INSTANTIATE_LAUNCHER(attention_skipping, Attention, days::half, days::bf16);
 
 }  // namespace day43

@@ -51,7 +51,7 @@ __global__ void __launch_bounds__(Sizes<kDim>::kThreads, kTuning<kDim>.blocks)
   constexpr int kM = S::kUse.row_tiles;
   extern __shared__ uint4 memory[];
   Shared<T, kDim>& shared = *reinterpret_cast<Shared<T, kDim>*>(memory);
-  const Share<S::kQueries, S::kRows> mine(p);
+  const BlockQueries<S::kQueries, S::kRows> mine(p);
   shared.fetch_queries(p, mine.head, mine.first);
   shared.fetch(p, mine.head, 0, mine.keys);
   const auto load_q = [&](int step, uint32_t(&a)[kM][4]) {
@@ -103,7 +103,8 @@ __global__ void __launch_bounds__(Sizes<kDim>::kThreads, kTuning<kDim>.blocks)
 template <class T>
 requires Half<T>
 void attention_wide(const Attention<T>& p, cudaStream_t stream) {
-  require_vectors(p, "wide");
+  days::require_attention(p, "wide");
+  days::require_needs(p, "wide", kAligned);
   for_dim(p.dim, [&](auto dim) {
     using S = Sizes<dim>;
     constexpr int kBytes = sizeof(Shared<T, dim>);
@@ -116,6 +117,6 @@ void attention_wide(const Attention<T>& p, cudaStream_t stream) {
   });
 }
 
-ATTENTION_INSTANTIATE_HALVES(attention_wide);
+INSTANTIATE_LAUNCHER(attention_wide, Attention, days::half, days::bf16);
 
 }  // namespace day43

@@ -44,7 +44,7 @@ struct Held {
 template <int kDim>
 __global__ void __launch_bounds__(kThreads, 2) turing_kernel(const Attention<T> p) {
   __shared__ struct { TileOf<kDim> k, v; } shared;
-  const Share<kQueries, 16> mine(p);
+  const BlockQueries<kQueries, 16> mine(p);
   const T* k = p.k + mine.head * p.seq_k * kDim;
   const T* v = p.v + mine.head * p.seq_k * kDim;
 
@@ -80,7 +80,8 @@ __global__ void __launch_bounds__(kThreads, 2) turing_kernel(const Attention<T> 
 }  // namespace
 
 void attention_turing(const Attention<T>& p, cudaStream_t stream) {
-  require_vectors(p, "turing");
+  days::require_attention(p, "turing");
+  days::require_needs(p, "turing", kAligned);
   const unsigned blocks = days::attention_blocks(p, kQueries, "turing");
   for_dim(p.dim, [&](auto dim) {
     turing_kernel<dim><<<blocks, kThreads, 0, stream>>>(p);

@@ -4,6 +4,8 @@
 
 #include <cuda_runtime.h>
 
+#include "common/instantiate.h"
+#include "common/needs.h"
 #include "common/problems/attention.h"
 #include "common/types.h"
 
@@ -15,9 +17,12 @@ using days::Attention;
 template <class T>
 concept Half = std::is_same_v<T, days::half> || std::is_same_v<T, days::bf16>;
 
+// What all but naive need besides.
+inline constexpr auto kAligned = days::needs(
+    "16-byte aligned q, k, v, o", [](const auto& p) { return days::aligned16(p.q, p.k, p.v, p.o); });
+
 template <class T>
 void attention_naive(const Attention<T>&, cudaStream_t);
-// From here on q, k, v and o have to be 16-byte aligned.
 void attention_tiled(const Attention<float>&, cudaStream_t);
 template <class T>
 requires Half<T>
@@ -36,16 +41,6 @@ void attention_turing(const Attention<days::half>&, cudaStream_t);
 // Yours: exercise.cu. Takes what tiled takes.
 void exercise(const Attention<float>&, cudaStream_t);
 
-template <class T>
-bool takes_vectors(const Attention<T>& p) {
-  return days::aligned16(p.q, p.k, p.v, p.o);
-}
-template <class T>
-void require_vectors(const Attention<T>& p, const char* variant) {
-  days::require_attention(p, variant);
-  days::require(takes_vectors(p), variant, ": q, k, v and o must be 16-byte aligned");
-}
-
 // A head's dimension as a compile-time constant: calls launch(std::integral_constant<int, 64 or 128>).
 template <class Launch>
 void for_dim(int dim, const Launch& launch) {
@@ -54,11 +49,3 @@ void for_dim(int dim, const Launch& launch) {
 }
 
 }  // namespace day43
-
-// A launcher for both types of tensor cores.
-#define ATTENTION_INSTANTIATE_HALVES(launcher)                        \
-  template void launcher(const Attention<days::half>&, cudaStream_t); \
-  template void launcher(const Attention<days::bf16>&, cudaStream_t)
-#define ATTENTION_INSTANTIATE(launcher)                          \
-  template void launcher(const Attention<float>&, cudaStream_t); \
-  ATTENTION_INSTANTIATE_HALVES(launcher)

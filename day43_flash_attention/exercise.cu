@@ -41,7 +41,8 @@ __global__ void __launch_bounds__(kThreads) exercise_kernel(const Attention<floa
 }  // namespace
 
 void exercise(const Attention<float>& p, cudaStream_t stream) {
-  require_vectors(p, "exercise");
+  days::require_attention(p, "exercise");
+  days::require_needs(p, "exercise", kAligned);
   const unsigned blocks = days::attention_blocks(p, kQueries, "exercise");
   for_dim(p.dim, [&](auto dim) {
     constexpr int kBytes = sizeof(Shared<dim>);

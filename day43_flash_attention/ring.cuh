@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What a block of the later rungs knows and holds: its share of the queries, and tiles that are filled while
+// What a block of the later rungs knows and holds: its queries, and tiles that are filled while
 // others are used.
 #pragma once
 
@@ -16,7 +16,7 @@ namespace day43 {
 // values come from DRAM once; under a causal mask the blocks with most keys come first instead, of all heads,
 // so that the last ones to run are short.
 template <int kQueries, int kRows>
-struct Share {
+struct BlockQueries {
   int64_t head;
   int first, row;  // the block's first query, and the warp's
   int keys;        // that some query of the block sees
@@ -24,7 +24,7 @@ struct Share {
   int some_see;    // keys that one of them sees
 
   template <class T>
-  __device__ explicit Share(const Attention<T>& p) {
+  __device__ explicit BlockQueries(const Attention<T>& p) {
     const unsigned heads = static_cast<unsigned>(p.batch) * static_cast<unsigned>(p.heads);
     const unsigned blocks = gridDim.x / heads;  // of a head
     head = p.causal ? blockIdx.x % heads : blockIdx.x / blocks;

@@ -3,6 +3,7 @@
 // Pictures: every kind of PNG and JPEG, files that are none, and some thousands that are damaged.
 #include "common/image.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -168,6 +169,25 @@ TEST_F(ImageFilesTest, WritesAllOrNothing) {
   EXPECT_TRUE(std::filesystem::is_directory(folder_ + "taken.png/full"));
 }
 
+TEST_F(ImageFilesTest, WritesIntoWhatIsThere) {
+  const Image image{1, 1, 1, {7}, {}};
+  std::filesystem::create_symlink("real.png", folder_ + "link.png");
+  days::write_png(folder_ + "link.png", image);
+  EXPECT_TRUE(std::filesystem::is_symlink(folder_ + "link.png"));
+  EXPECT_EQ(days::read_image(folder_ + "real.png").pixels[0], 7);
+  // A pipe with room for it all, and a reader that is here already.
+  ASSERT_EQ(::mkfifo((folder_ + "pipe.png").c_str(), 0600), 0);
+  const int reader = ::open((folder_ + "pipe.png").c_str(), O_RDONLY | O_NONBLOCK);
+  days::write_png(folder_ + "pipe.png", image);
+  unsigned char bytes[4096];
+  const ssize_t got = ::read(reader, bytes, sizeof bytes);
+  ::close(reader);
+  ASSERT_GT(got, 8);
+  EXPECT_EQ(decode_image(bytes, static_cast<size_t>(got), "pipe").pixels[0], 7);
+  EXPECT_TRUE(std::filesystem::is_fifo(folder_ + "pipe.png"));
+  EXPECT_EQ(files(), 3u) << "a temporary file is left";
+}
+
 TEST_F(ImageFilesTest, RefusesWhatIsNoPicture) {
   EXPECT_NE(refusal_of_path(folder_ + "missing.png").find("No such file"), std::string::npos);
   EXPECT_NE(refusal_of_path(folder_).find("directory"), std::string::npos);
@@ -202,6 +222,22 @@ TEST(Image, RefusesPromisesThatTheFileCannotKeep) {
                ImageError);
   EXPECT_THROW(days::image::reserve(image, 0, 1, 1e30, {png.data(), png.size()}, "test"), ImageError);
   EXPECT_TRUE(image.pixels.empty());
+}
+
+// Before anything is decoded: a picture cut short would else be called damaged.
+TEST(Image, RefusesMorePixelsThanTheReaderTakes) {
+  for (File file : {png_file(8, PNG_COLOR_TYPE_RGB, false), jpeg_file(JCS_RGB, false)}) {
+    const auto with = [&](uint64_t most) { return decode_image(file.data(), file.size(), "test", most); };
+    EXPECT_EQ(with(kWidth * kHeight).width, kWidth);
+    file.resize(file.size() - 20);
+    try {
+      with(kWidth * kHeight - 1);
+      ADD_FAILURE() << "it was decoded";
+    } catch (const ImageError& error) {
+      EXPECT_EQ(error.code(), 3);
+      EXPECT_NE(std::string(error.what()).find("850 pixels in all"), std::string::npos) << error.what();
+    }
+  }
 }
 
 TEST(Image, RefusesAChecksumThatIsWrong) {

@@ -3,6 +3,7 @@
 // Tests of what common/ has for kernels, and of the harness's own kernels; and the kernels that
 // common_ladder_test.cpp runs.
 
+#include <cuda_fp8.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -62,6 +63,8 @@ TEST(FillOnDevice, MatchesTheHost) {
   expect_same_everywhere<double>();
   expect_same_everywhere<days::half>();
   expect_same_everywhere<days::bf16>();
+  expect_same_everywhere<days::fp8_e4m3>();
+  expect_same_everywhere<days::fp8_e5m2>();
   expect_same_everywhere<int8_t>();
   expect_same_everywhere<uint8_t>();
   expect_same_everywhere<int32_t>();
@@ -246,6 +249,38 @@ TEST(LimitKernels, MultiplyAndAddAsOftenAsTheySay) {
   const std::vector<float> got = out.download();
   EXPECT_EQ(got[0], 4.0f * days::detail::kFmaSteps + 6);
   EXPECT_EQ(got[1], -1.0f);
+}
+
+// One step of each instruction's kernel on lane 0's numbers: c[0] is the sum over k of row 0 of a and column 0 of b, whose
+// size, with inputs of 1 to 2, is at most 4 for each of its depth, and not 0.
+template <days::Rate kRate>
+__global__ void step_kernel(float* out) {
+  uint32_t a[4], b[2];
+  for (uint32_t i = 0; i < 4; ++i) a[i] = days::detail::random_register<kRate>(threadIdx.x * 8 + i);
+  for (uint32_t i = 0; i < 2; ++i) b[i] = days::detail::random_register<kRate>(threadIdx.x * 8 + 4 + i);
+  days::detail::Sum<kRate> c[4] = {};
+  days::detail::mma_step<kRate>(c, a, b);
+  for (int i = 0; i < 4; ++i) out[threadIdx.x * 4 + static_cast<unsigned>(i)] = static_cast<float>(c[i]);
+}
+template <days::Rate kRate>
+void expect_products(float largest, int from) {
+  if (days::current_device().code < from) return;
+  const DeviceBuffer<float> out(128);
+  step_kernel<kRate><<<1, 32>>>(out.data());
+  CUDA_CHECK_LAUNCH();
+  double squares = 0;
+  for (const float c : out.download()) {
+    EXPECT_LE(std::abs(c), largest * largest * static_cast<float>(days::detail::depth_of(kRate)));
+    squares += static_cast<double>(c) * static_cast<double>(c);
+  }
+  EXPECT_GT(squares, 0) << static_cast<int>(kRate);
+}
+TEST(LimitKernels, MultiplyRandomNumbersOfTheirTypes) {
+  expect_products<days::Rate::mma_fp16>(2, 75);
+  expect_products<days::Rate::mma_int8>(128, 75);
+  expect_products<days::Rate::mma_bf16>(2, 80);
+  expect_products<days::Rate::mma_tf32>(2, 80);
+  expect_products<days::Rate::mma_fp8>(2, 89);
 }
 
 }  // namespace

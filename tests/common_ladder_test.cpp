@@ -15,6 +15,7 @@
 #include "common/instance.h"
 #include "common/ladder.h"
 #include "common/limits.h"
+#include "common/must_reject.h"
 #include "common/run_day.h"
 #include "common/testing.h"
 #include "common/timing.h"
@@ -22,17 +23,13 @@
 
 namespace common_test {
 
-inline bool even(const auto& p) {
-  return p.cols % 2 == 0;
-}
-
 inline const auto scale =
     days::ladder<Scale>("scale")
         .extents({"rows", "cols"})
         .types<float, days::half>()
         .variant("plain", LAUNCHER(scale_plain))
         .variant("even", LAUNCHER(scale_even))
-        .needs("cols % 2 == 0", [](const auto& p) { return even(p); })
+        .needs(days::multiple_of("cols", 2, [](const auto& p) { return p.cols; }))
         .variant("scratch", LAUNCHER(scale_scratch))
         .workspace([](const auto& p) {
           return sizeof(float) * static_cast<size_t>(p.rows) * static_cast<size_t>(p.cols);
@@ -49,17 +46,17 @@ inline const auto scale =
         .inputs([](auto& p, days::Shape s, days::Inputs& in) {
           p.rows = s[0];
           p.cols = s[1];
-          p.x = in.normal(s[0] * s[1]);
-          p.y = in.output(s[0], s[1]);
-          p.total = in.constant(1, 3.0);  // a pointer to non-const: in place
+          p.x = in.normal("x", s[0] * s[1]);
+          p.y = in.output("y", s[0], s[1]);
+          p.total = in.constant("total", 1, 3.0);  // a pointer to non-const: in place
         })
         .hostile("misaligned",
                  [](auto& p, days::Shape s, days::Inputs& in) {
                    p.rows = s[0];
                    p.cols = s[1];
-                   p.x = in.uniform(s[0] * s[1] + 1, -1, 1) + 1;
-                   p.y = in.output(s[0], s[1]);
-                   p.total = in.constant(1, -1.0);
+                   p.x = in.uniform("x", s[0] * s[1], -1, 1) + 1;
+                   p.y = in.output("y", s[0], s[1]);
+                   p.total = in.constant("total", 1, -1.0);
                  })
         .traffic([](const auto& p) {
           return days::reads(p.x, 1.0 * p.rows * p.cols) + days::writes(p.y, 1.0 * p.rows * p.cols);
@@ -67,21 +64,21 @@ inline const auto scale =
         .tolerance(days::exact)
         .lesson("the harness works.");
 
+REGISTER_LADDER(scale);
 REGISTER_BASELINE(Scale, "scale", "registered", LAUNCHER(scale_plain), float, days::half);
 
-}  // namespace common_test
+MUST_REJECT(scale, writes_nothing, "y[0,0] is nan, expected");
+MUST_REJECT(scale, writes_most, "y[0,0] is nan, expected");
+MUST_REJECT(scale, writes_past_the_end, "after its end|cudaErrorIllegalAddress");
+MUST_REJECT(scale, writes_before_the_start, "before its start|cudaErrorIllegalAddress");
+MUST_REJECT(scale, writes_input, "input x[0] was changed");
+MUST_REJECT(scale, off_by_an_ulp, "1 x 1: y[0,0] is 1.69535255, expected 1.69535232");
+#ifdef __SIMT__
+MUST_REJECT(scale, reads_past_the_end, "cudaErrorIllegalAddress");
+#else  // what it reads there is the guard
+MUST_REJECT(scale, reads_past_the_end, "1 x 1: y[0,0] is nan");
+#endif
 
-TEST_LADDER(common_test, scale);
-MUST_REJECT(common_test, scale, writes_nothing);
-MUST_REJECT(common_test, scale, writes_most);
-MUST_REJECT(common_test, scale, writes_past_the_end);
-MUST_REJECT(common_test, scale, writes_before_the_start);
-MUST_REJECT(common_test, scale, writes_input);
-MUST_REJECT(common_test, scale, too_many_threads);
-MUST_REJECT(common_test, scale, off_by_an_ulp);
-MUST_REJECT(common_test, scale, reads_past_the_end);
-
-namespace common_test {
 namespace {
 
 using days::Instance;
@@ -108,24 +105,49 @@ Report run(void (*launcher)(const Problem&, cudaStream_t), const days::Shape& sh
 TEST(Harness, SaysWhatIsUnwritten) {
   const Report nothing = run(writes_nothing, {3, 33});
   EXPECT_EQ(nothing.wrong, 100u);  // 99 elements, and the total, which is one short
-  EXPECT_NE(nothing.text().find("[0,0] is nan, expected "), std::string::npos) << nothing.text();
+  EXPECT_NE(nothing.text().find("y[0,0] is nan, expected "), std::string::npos) << nothing.text();
   const Report most = run(writes_most, {3, 33});
   EXPECT_EQ(most.wrong, 1u);
-  EXPECT_NE(most.text().find("[2,32] is nan, expected "), std::string::npos) << most.text();
+  EXPECT_NE(most.text().find("y[2,32] is nan, expected "), std::string::npos) << most.text();
 }
 
 TEST(Harness, SaysWhichInputChanged) {
   const Report report = run(writes_input, {3, 33});
   ASSERT_EQ(report.notes.size(), 1u) << report.text();
-  EXPECT_EQ(report.notes[0], "input buffer 1: element 98 was changed");
+  EXPECT_EQ(report.notes[0], "input x[98] was changed");
 }
 
 #ifndef __SIMT__
 TEST(Harness, SaysWhichGuardWasHit) {
-  EXPECT_EQ(run(writes_past_the_end, {3, 33}).text(), "output buffer 2: overwritten 0 bytes after its end");
+  EXPECT_EQ(run(writes_past_the_end, {3, 33}).text(), "output y: overwritten 0 bytes after its end");
   EXPECT_NE(run(writes_before_the_start, {3, 33}).text().find("before its start"), std::string::npos);
 }
 #endif
+
+// What MUST_REJECT makes of what the process of a wrong kernel says.
+TEST(Harness, WantsARejectionToSayWhy) {
+  using days::testing_detail::problem_of_rejection;
+  const std::string rejected =
+      "noise\nrejected at 3 x 33, misaligned: y[0,1] is nan, expected 2; 1 of 99 wrong\n";
+  EXPECT_EQ(problem_of_rejection(rejected, "misaligned: y[0,1] is nan"), "");
+  EXPECT_EQ(problem_of_rejection(rejected, "is 0, expected|is nan, expected"), "");
+  EXPECT_NE(problem_of_rejection(rejected, "y[0,0]").find("for another reason"), std::string::npos);
+  EXPECT_NE(problem_of_rejection(rejected, "noise").find("for another reason"), std::string::npos);
+  EXPECT_NE(problem_of_rejection("accepted\n", "y").find("is wrong, but no shape"), std::string::npos);
+  EXPECT_NE(problem_of_rejection("did not launch at 1 x 1: x.cu:1: kernel launch", "kernel launch")
+                .find("no kernel ran"),
+            std::string::npos);
+  EXPECT_NE(problem_of_rejection("terminate called", "terminate").find("before any check"),
+            std::string::npos);
+}
+
+// A kernel that merely fails to launch, and one that nothing is wrong with, in processes of their own.
+TEST(Harness, TakesNoFailedLaunchForARejection) {
+  using days::testing_detail::output_of_wrong;
+  const std::string output = output_of_wrong(scale, 0, row_of(too_many_threads));
+  EXPECT_NE(output.find("did not launch at 1 x 1: "), std::string::npos) << output;
+  EXPECT_NE(output_of_wrong(scale, 0, row_of(scale_plain<float>)).find("accepted"), std::string::npos);
+}
 
 TEST(Harness, TakesNoRefusalOfASupportedShape) {
   const Report report = run(refuses_all, {2, 2});
@@ -139,8 +161,8 @@ TEST(Harness, WantsRefusalsThatTouchNothing) {
   const days::Stream stream;
   EXPECT_TRUE(instance.refuse(row_of(scale_even), stream).ok());
   const Report late = instance.refuse(row_of(refuses_after_writing), stream);
-  EXPECT_NE(late.text().find("output buffer 2: element 0 was changed"), std::string::npos) << late.text();
-  EXPECT_NE(late.text().find("in-place buffer 3: element 0 was changed"), std::string::npos) << late.text();
+  EXPECT_NE(late.text().find("output y[0,0] was changed"), std::string::npos) << late.text();
+  EXPECT_NE(late.text().find("in-place total[0] was changed"), std::string::npos) << late.text();
   EXPECT_NE(instance.refuse(row_of(refuses_nothing), stream).text().find("did not refuse"),
             std::string::npos);
   EXPECT_THROW(instance.refuse(row_of(throws_runtime_error), stream), std::runtime_error);
@@ -192,8 +214,9 @@ TEST(Harness, RefusesABadDescription) {
   EXPECT_THROW(one.sweep({{2}}, {.over = "m"}), std::invalid_argument);
   EXPECT_THROW(one.sweep({{2}}, {.each = "m"}), std::invalid_argument);
   EXPECT_THROW(one.sweep({{2}}, {.type = "fp16"}), std::invalid_argument);
-  EXPECT_THROW(days::ladder<Scale>("x").types<float>().needs("n", [](const auto&) { return true; }),
-               std::invalid_argument);
+  EXPECT_THROW(
+      days::ladder<Scale>("x").types<float>().needs(days::needs("n", [](const auto&) { return true; })),
+      std::invalid_argument);
   EXPECT_THROW(days::ladder<Scale>("x").types<float>().baseline("b").variant("b", LAUNCHER(scale_plain)),
                std::invalid_argument);
 }
@@ -206,14 +229,54 @@ TEST(Limits, AreMeasuredOnAGpuAndNotClaimedElsewhere) {
       EXPECT_GT(limit->burst, 1e10) << days::mix_name(mix);
     }
   }
-  for (const days::Rate rate : {days::Rate::ffma, days::Rate::mma_fp16, days::Rate::mma_bf16}) {
-    const bool has = rate != days::Rate::mma_bf16 || days::current_device().major >= 8;
+  using days::Rate;
+  const days::Device& device = days::current_device();
+  const struct {
+    Rate rate;
+    int from;
+  } rates[] = {{Rate::ffma, 75},       {Rate::mma_fp16, 75},   {Rate::mma_int8, 75},   {Rate::mma_bf16, 80},
+               {Rate::mma_tf32, 80},   {Rate::mma_fp8, 89},    {Rate::wgmma_fp16, 90}, {Rate::wgmma_bf16, 90},
+               {Rate::wgmma_tf32, 90}, {Rate::wgmma_int8, 90}, {Rate::wgmma_fp8, 90}};
+  for (const auto& [rate, from] : rates) {
+    const bool wgmma = from == 90;
     const auto limit = days::rate_limit(rate);
-    ASSERT_EQ(limit.has_value(), has && !days::current_device().simt) << days::rate_name(rate);
+    if (device.simt || device.code < from || (wgmma && !days::sm_90a.met(device))) {
+      EXPECT_FALSE(limit) << days::rate_name(rate);
+    } else if (!wgmma) {  // of which code for 90, without the a, has none
+      EXPECT_TRUE(limit) << days::rate_name(rate);
+    }
     if (limit) {
       EXPECT_GT(limit->burst, 1e11) << days::rate_name(rate);
     }
   }
+  EXPECT_THROW(device.simt ? throw std::invalid_argument("")
+                           : static_cast<void>(days::rate_limit(Rate::wgmma_by_type)),
+               std::invalid_argument);
+}
+
+TEST(Rates, AreALaddersOrARowsOwn) {
+  using days::Rate;
+  const auto launcher = [](const auto&, cudaStream_t) {};
+  const auto plain = days::ladder<Scale>("rates")
+                         .extents({"rows", "cols"})
+                         .types<float, days::half, days::bf16, int8_t>()
+                         .variant("plain", launcher)
+                         .variant("mma", launcher)
+                         .rate(Rate::by_type)
+                         .variant("tf32", launcher)
+                         .rate(Rate::wgmma_tf32)
+                         .variant("wgmma", launcher)
+                         .rate(Rate::wgmma_by_type)
+                         .flops([](const auto& p) { return 1.0 * p.rows; }, Rate::ffma);
+  const Rate expected[4][4] = {{Rate::ffma, Rate::ffma, Rate::wgmma_tf32, Rate::ffma},
+                               {Rate::ffma, Rate::mma_fp16, Rate::wgmma_tf32, Rate::wgmma_fp16},
+                               {Rate::ffma, Rate::mma_bf16, Rate::wgmma_tf32, Rate::wgmma_bf16},
+                               {Rate::ffma, Rate::mma_int8, Rate::wgmma_tf32, Rate::wgmma_int8}};
+  for (size_t type = 0; type < 4; ++type) {
+    EXPECT_EQ(plain.rate_of(type), Rate::ffma);
+    for (size_t row = 0; row < 4; ++row) EXPECT_EQ(plain.rate_of(plain.rows[row], type), expected[type][row]);
+  }
+  EXPECT_THROW(days::ladder<Scale>("x").types<float>().rate(Rate::ffma), std::invalid_argument);
 }
 
 // ---- The day's executable
@@ -228,7 +291,7 @@ Outcome run_program(std::vector<std::string> arguments, const days::LadderInfo& 
   for (std::string& argument : arguments) argv.push_back(argument.data());
   testing::internal::CaptureStdout();
   testing::internal::CaptureStderr();
-  const int code = days::run_day({&ladder}, static_cast<int>(argv.size()), argv.data());
+  const int code = days::run_day(static_cast<int>(argv.size()), argv.data(), {&ladder});
   const std::string err = testing::internal::GetCapturedStderr();
   // As one line, wherever it was broken.
   std::string joined;

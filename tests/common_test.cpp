@@ -21,6 +21,7 @@
 #include "common/inputs.h"
 #include "common/json.h"
 #include "common/limits.h"
+#include "common/needs.h"
 #include "common/problems/matmul.h"
 #include "common/random.h"
 #include "common/testing.h"
@@ -216,15 +217,16 @@ TEST(Compare, ReportsCountWorstAndFirstFive) {
   for (int i = 3; i < 3 + 8 * cols; i += cols) got[static_cast<size_t>(i)] = 2.5f;  // column 3 of eight rows
   got[10 * cols + 6] = -1.0f;
   Report report = compare(got.data(), want.data(), got.size(), {0.25, 0});
+  report.name = "y";
   report.dims = {rows, cols};
   EXPECT_FALSE(report.ok());
   EXPECT_EQ(report.compared, 280u);
   EXPECT_EQ(report.wrong, 9u);
   EXPECT_EQ(report.worst, 3.0);
   ASSERT_EQ(report.first.size(), 5u);
-  EXPECT_EQ(report.place(report.first[1].index), "[1,3]");
-  EXPECT_EQ(report.lines().front(), "[0,3] is 2.5, expected 2");
-  EXPECT_EQ(report.lines().back(), "9 of 280 wrong, worst error 3 at [10,6]");
+  EXPECT_EQ(report.shown()[1].place, "y[1,3]");
+  EXPECT_EQ(report.lines().front(), "y[0,3] is 2.5, expected 2");
+  EXPECT_EQ(report.lines().back(), "9 of 280 wrong, worst error 3 at y[10,6]");
   EXPECT_EQ(compare(got.data(), want.data(), got.size(), {3, 0}).wrong, 0u);
   EXPECT_EQ(compare(got.data(), want.data(), got.size(), {0, 1.5}).wrong, 0u);
 }
@@ -347,11 +349,11 @@ TEST(Limits, MixIsTheNearest) {
 }
 
 TEST(Ladder, KnowsTheDayOfItsFile) {
-  EXPECT_EQ(detail::day_of("day05_matmul/ladder.h"), "day05_matmul");
-  EXPECT_EQ(detail::day_of("/a/day05_matmul/ladder.h"), "day05_matmul");
-  EXPECT_EQ(detail::day_of("/a/day05_matmul/x/ladder.h"), "day05_matmul");
+  EXPECT_EQ(detail::day_of("day05_matmul/ladder.cpp"), "day05_matmul");
+  EXPECT_EQ(detail::day_of("/a/day05_matmul/ladder.cpp"), "day05_matmul");
+  EXPECT_EQ(detail::day_of("/a/day05_matmul/x/ladder.cpp"), "day05_matmul");
   EXPECT_EQ(detail::day_of("tests/common_test.cpp"), "");
-  EXPECT_EQ(detail::day_of("ladder.h"), "");
+  EXPECT_EQ(detail::day_of("ladder.cpp"), "");
 }
 
 // The parallel version against the reference, and Freivalds' check on right and on slightly wrong products.
@@ -413,6 +415,35 @@ TEST(MatmulCheck, ReferenceByHand) {
   EXPECT_EQ(c[1], 64);
   EXPECT_EQ(c[2], 139);
   EXPECT_EQ(c[3], 154);
+}
+
+struct Sizes {
+  int rows, cols;
+};
+constexpr auto kFewRows = at_most("rows", 8 * kMaxGridY, [](const auto& p) { return p.rows; });
+constexpr auto kManyCols = at_least("cols", -10, [](const auto& p) { return p.cols; });
+constexpr auto kWholeCols = multiple_of("cols", 4, [](const auto& p) { return p.cols; });
+constexpr auto kMoreRows = needs("more rows than cols", [](const auto& p) { return p.rows > p.cols; });
+
+// What require_needs says of the sizes; "" where it does not throw.
+std::string refusal(const Sizes& p) {
+  try {
+    require_needs(p, "some", kFewRows, kManyCols, kWholeCols, kMoreRows);
+    return "";
+  } catch (const std::invalid_argument& error) {
+    return error.what();
+  }
+}
+
+TEST(Needs, TheErrorHasTheTablesWordsAndTheValue) {
+  EXPECT_STREQ(kFewRows.text.c_str(), "rows <= 524280");
+  EXPECT_STREQ(kManyCols.text.c_str(), "cols >= -10");
+  EXPECT_STREQ(kWholeCols.text.c_str(), "cols % 4 == 0");
+  EXPECT_EQ(refusal({524280, -8}), "");
+  EXPECT_EQ(refusal({524281, 4}), "some: needs rows <= 524280; rows is 524281");
+  EXPECT_EQ(refusal({5, -12}), "some: needs cols >= -10; cols is -12");
+  EXPECT_EQ(refusal({8, 6}), "some: needs cols % 4 == 0; cols is 6");
+  EXPECT_EQ(refusal({8, 8}), "some: needs more rows than cols");
 }
 
 TEST(Device, PredicatesKnowFamilies) {

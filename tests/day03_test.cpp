@@ -1,19 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "common/testing.h"
-#include "day03_rgb_to_grayscale/ladder.h"
-
-TEST_LADDER(day03, grayscale);
-MUST_REJECT(day03, grayscale, zeros);
-MUST_REJECT(day03, grayscale, truncates);
-MUST_REJECT(day03, grayscale, bgr);
-MUST_REJECT(day03, grayscale, average);
-MUST_REJECT(day03, grayscale, luma_in_float);
-MUST_REJECT(day03, grayscale, overflows);
-MUST_REJECT(day03, grayscale, overlapping);
-MUST_REJECT(day03, grayscale, planar);
-MUST_REJECT(day03, grayscale, drops_tail);
-MUST_REJECT(day03, grayscale, last_pixel);
-MUST_REJECT(day03, grayscale, no_barrier);
+#include "day03_rgb_to_grayscale/grayscale.h"
 
 namespace day03 {
 namespace {
@@ -32,11 +19,10 @@ TEST(Day03Gray, IsTheFormulaAndKeepsBlackAndWhite) {
 
 TEST(Day03Refuses, SizesThatAreNotPositive) {
   alignas(16) uint8_t value[16] = {};
-  for (const auto launch : {grayscale_bytes<uint8_t>, grayscale_shared<uint8_t>, grayscale_words,
-                            grayscale_vectors<uint8_t>, grayscale_staged<uint8_t>, grayscale_bulk<uint8_t>}) {
-    EXPECT_THROW(launch({value, value, 0, 1}, nullptr), std::invalid_argument);
-    EXPECT_THROW(launch({value, value, 1, 0}, nullptr), std::invalid_argument);
-    EXPECT_THROW(launch({value, value, -4, -4}, nullptr), std::invalid_argument);
+  for (const auto& variant : days::variants<Grayscale<uint8_t>>("grayscale")) {
+    EXPECT_THROW(variant.launch({value, value, 0, 1}), std::invalid_argument) << variant.name;
+    EXPECT_THROW(variant.launch({value, value, 1, 0}), std::invalid_argument) << variant.name;
+    EXPECT_THROW(variant.launch({value, value, -4, -4}), std::invalid_argument) << variant.name;
   }
 }
 

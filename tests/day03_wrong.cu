@@ -8,113 +8,120 @@
 #include <cstdint>
 
 #include "common/check.h"
+#include "common/must_reject.h"
 #include "common/util.h"
 #include "day03_rgb_to_grayscale/grayscale.h"
 
 namespace day03 {
 namespace {
 
-enum class Bug {
-  kZeros,        // a black picture
-  kTruncates,    // >> 8 without the 128 that rounds
-  kBgr,          // takes blue for red, as for pictures of OpenCV
-  kAverage,      // a third of each colour
-  kLumaInFloat,  // 0.299, 0.587, 0.114 in float: right to one step, and the day's formula is exact
-  kOverflows,    // the products in eight bits
-  kOverlapping,  // pixel i at byte i, not at byte 3 i
-  kPlanar,       // red, green and blue in three planes
-  kDropsTail,    // 16 pixels at a time, and forgets what is left over
-  kLastPixel,    // `<` one too few
+constexpr int kThreads = 256;
 
-};
-
-template <Bug kBug>
-__global__ void wrong_kernel(const uint8_t* rgb, uint8_t* gray, int64_t n) {
-  int64_t last = n;
-  if (kBug == Bug::kDropsTail) last = n / 16 * 16;
-  if (kBug == Bug::kLastPixel) last = n - 1;
+// A thread a pixel: gray_of_pixel(rgb, i, n) for the i-th of n.
+template <uint8_t (*kGray)(const uint8_t*, int64_t, int64_t)>
+__global__ void each_pixel(const uint8_t* rgb, uint8_t* gray, int64_t n) {
   const int64_t i = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  if (i >= last) return;
-
-  const int64_t at = kBug == Bug::kOverlapping || kBug == Bug::kPlanar ? i : 3 * i;
-  const int64_t step = kBug == Bug::kPlanar ? n : 1;
-  uint8_t red = rgb[at], green = rgb[at + step], blue = rgb[at + 2 * step];
-  if (kBug == Bug::kBgr) {
-    const uint8_t kept = red;
-    red = blue;
-    blue = kept;
-  }
-  uint8_t value = gray_of(red, green, blue);
-  if (kBug == Bug::kZeros) value = 0;
-  if (kBug == Bug::kTruncates)
-    value = static_cast<uint8_t>((kRed * red + kGreen * green + kBlue * blue) >> 8);
-  if (kBug == Bug::kAverage) value = static_cast<uint8_t>((red + green + blue) / 3);
-  if (kBug == Bug::kLumaInFloat)
-    value = static_cast<uint8_t>(0.299f * red + 0.587f * green + 0.114f * blue + 0.5f);
-  if (kBug == Bug::kOverflows) {
-    const uint8_t sum = static_cast<uint8_t>(kRed * red + kGreen * green + kBlue * blue + 128);
-    value = static_cast<uint8_t>(sum >> 8);
-  }
-  gray[i] = value;
+  if (i < n) gray[i] = kGray(rgb, i, n);
+}
+template <uint8_t (*kGray)(const uint8_t*, int64_t, int64_t)>
+void launch(const Grayscale<uint8_t>& p, cudaStream_t stream) {
+  const unsigned blocks = static_cast<unsigned>(days::ceil_div(p.pixels(), kThreads));
+  each_pixel<kGray><<<blocks, kThreads, 0, stream>>>(p.rgb, p.gray, p.pixels());
+  CUDA_CHECK_LAUNCH();
 }
 
-// Thread t stages pixel t and reads its neighbour's, with no barrier between: right only where the neighbour
-// happened to come first. On the CPU backend the threads start in several orders, so some order shows it.
+// A black picture.
+__device__ uint8_t zeros(const uint8_t*, int64_t, int64_t) {
+  return 0;
+}
+MUST_REJECT(grayscale, launch<zeros>, "gray[0,0] is 0, expected 170");
+
+// >> 8 without the 128 that rounds.
+__device__ uint8_t truncates(const uint8_t* rgb, int64_t i, int64_t) {
+  return static_cast<uint8_t>((kRed * rgb[3 * i] + kGreen * rgb[3 * i + 1] + kBlue * rgb[3 * i + 2]) >> 8);
+}
+MUST_REJECT(grayscale, launch<truncates>, "1 x 2: gray[0,1] is 49, expected 50");
+
+// Takes blue for red, as for pictures of OpenCV.
+__device__ uint8_t bgr(const uint8_t* rgb, int64_t i, int64_t) {
+  return gray_of(rgb[3 * i + 2], rgb[3 * i + 1], rgb[3 * i]);
+}
+MUST_REJECT(grayscale, launch<bgr>, "gray[0,0] is 198, expected 170");
+
+// A third of each colour.
+__device__ uint8_t average(const uint8_t* rgb, int64_t i, int64_t) {
+  return static_cast<uint8_t>((rgb[3 * i] + rgb[3 * i + 1] + rgb[3 * i + 2]) / 3);
+}
+MUST_REJECT(grayscale, launch<average>, "gray[0,0] is 157, expected 170");
+
+// 0.299, 0.587, 0.114 in float: right to one step, and the day's formula is exact.
+__device__ uint8_t luma_in_float(const uint8_t* rgb, int64_t i, int64_t) {
+  return static_cast<uint8_t>(0.299f * rgb[3 * i] + 0.587f * rgb[3 * i + 1] + 0.114f * rgb[3 * i + 2] + 0.5f);
+}
+MUST_REJECT(grayscale, launch<luma_in_float>, "extremes: gray[0,0] is 150, expected 149");
+
+// The sum kept in eight bits.
+__device__ uint8_t overflows(const uint8_t* rgb, int64_t i, int64_t) {
+  const uint8_t sum =
+      static_cast<uint8_t>(kRed * rgb[3 * i] + kGreen * rgb[3 * i + 1] + kBlue * rgb[3 * i + 2] + 128);
+  return static_cast<uint8_t>(sum >> 8);
+}
+MUST_REJECT(grayscale, launch<overflows>, "gray[0,0] is 0, expected 170");
+
+// Pixel i at byte i, not at byte 3 i.
+__device__ uint8_t overlapping(const uint8_t* rgb, int64_t i, int64_t) {
+  return gray_of(rgb[i], rgb[i + 1], rgb[i + 2]);
+}
+MUST_REJECT(grayscale, launch<overlapping>, "1 x 2: gray[0,1] is");
+
+// Red, green and blue in three planes.
+__device__ uint8_t planar(const uint8_t* rgb, int64_t i, int64_t n) {
+  return gray_of(rgb[i], rgb[i + n], rgb[i + 2 * n]);
+}
+MUST_REJECT(grayscale, launch<planar>, "1 x 2: gray[0,0] is");
+
+// 16 pixels at a time, and what is left over is forgotten.
+__global__ void drops_tail_kernel(const uint8_t* rgb, uint8_t* gray, int64_t n) {
+  const int64_t first = 16 * (int64_t{blockIdx.x} * blockDim.x + threadIdx.x);
+  if (first + 16 > n) return;
+  for (int64_t i = first; i < first + 16; ++i) gray[i] = gray_of(rgb[3 * i], rgb[3 * i + 1], rgb[3 * i + 2]);
+}
+void drops_tail(const Grayscale<uint8_t>& p, cudaStream_t stream) {
+  const unsigned blocks = static_cast<unsigned>(days::ceil_div(p.pixels(), 16 * kThreads));
+  drops_tail_kernel<<<blocks, kThreads, 0, stream>>>(p.rgb, p.gray, p.pixels());
+  CUDA_CHECK_LAUNCH();
+}
+MUST_REJECT(grayscale, drops_tail, "1 x 1: gray[0,0] is 165, expected 170");  // 165 is the poison
+
+// `<` one too few.
+__global__ void last_pixel_kernel(const uint8_t* rgb, uint8_t* gray, int64_t n) {
+  const int64_t i = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i < n - 1) gray[i] = gray_of(rgb[3 * i], rgb[3 * i + 1], rgb[3 * i + 2]);
+}
+void last_pixel(const Grayscale<uint8_t>& p, cudaStream_t stream) {
+  const unsigned blocks = static_cast<unsigned>(days::ceil_div(p.pixels(), kThreads));
+  last_pixel_kernel<<<blocks, kThreads, 0, stream>>>(p.rgb, p.gray, p.pixels());
+  CUDA_CHECK_LAUNCH();
+}
+MUST_REJECT(grayscale, last_pixel, "1 x 1: gray[0,0] is 165, expected 170");
+
+// Threads stage pixels and read others', with no barrier between: right only where the others happened to come
+// first. On the CPU backend the threads start in several orders, so some order shows it.
 __global__ void no_barrier_kernel(const uint8_t* rgb, uint8_t* gray, int64_t n) {
-  __shared__ uint8_t tile[3 * 256];
-  const int64_t start = int64_t{blockIdx.x} * 256;
-  for (int c = 0; c < 3; ++c) {
-    if (3 * start + c * 256 + threadIdx.x < 3 * n)
-      tile[c * 256 + threadIdx.x] = rgb[3 * start + c * 256 + threadIdx.x];
+  __shared__ uint8_t tile[3 * kThreads];
+  const int64_t start = int64_t{blockIdx.x} * kThreads;
+  for (int i = threadIdx.x; i < 3 * kThreads; i += kThreads) {
+    if (3 * start + i < 3 * n) tile[i] = rgb[3 * start + i];
   }
-  const int i = 255 - threadIdx.x;
+  const int i = kThreads - 1 - threadIdx.x;
   if (start + i < n) gray[start + i] = gray_of(tile[3 * i], tile[3 * i + 1], tile[3 * i + 2]);
 }
-
-template <Bug kBug>
-void launch(const Grayscale<uint8_t>& p, cudaStream_t stream) {
-  const int64_t n = p.pixels();
-  const unsigned blocks = static_cast<unsigned>(days::ceil_div(n, 256));
-  wrong_kernel<kBug><<<blocks, 256, 0, stream>>>(p.rgb, p.gray, n);
+void no_barrier(const Grayscale<uint8_t>& p, cudaStream_t stream) {
+  const unsigned blocks = static_cast<unsigned>(days::ceil_div(p.pixels(), kThreads));
+  no_barrier_kernel<<<blocks, kThreads, 0, stream>>>(p.rgb, p.gray, p.pixels());
   CUDA_CHECK_LAUNCH();
 }
+MUST_REJECT(grayscale, no_barrier, "gray[|simt-race-shared");
 
 }  // namespace
-
-void zeros(const Grayscale<uint8_t>& p, cudaStream_t s) {
-  launch<Bug::kZeros>(p, s);
-}
-void truncates(const Grayscale<uint8_t>& p, cudaStream_t s) {
-  launch<Bug::kTruncates>(p, s);
-}
-void bgr(const Grayscale<uint8_t>& p, cudaStream_t s) {
-  launch<Bug::kBgr>(p, s);
-}
-void average(const Grayscale<uint8_t>& p, cudaStream_t s) {
-  launch<Bug::kAverage>(p, s);
-}
-void luma_in_float(const Grayscale<uint8_t>& p, cudaStream_t s) {
-  launch<Bug::kLumaInFloat>(p, s);
-}
-void overflows(const Grayscale<uint8_t>& p, cudaStream_t s) {
-  launch<Bug::kOverflows>(p, s);
-}
-void overlapping(const Grayscale<uint8_t>& p, cudaStream_t s) {
-  launch<Bug::kOverlapping>(p, s);
-}
-void planar(const Grayscale<uint8_t>& p, cudaStream_t s) {
-  launch<Bug::kPlanar>(p, s);
-}
-void drops_tail(const Grayscale<uint8_t>& p, cudaStream_t s) {
-  launch<Bug::kDropsTail>(p, s);
-}
-void last_pixel(const Grayscale<uint8_t>& p, cudaStream_t s) {
-  launch<Bug::kLastPixel>(p, s);
-}
-void no_barrier(const Grayscale<uint8_t>& p, cudaStream_t stream) {
-  const int64_t n = p.pixels();
-  no_barrier_kernel<<<static_cast<unsigned>(days::ceil_div(n, 256)), 256, 0, stream>>>(p.rgb, p.gray, n);
-  CUDA_CHECK_LAUNCH();
-}
-
 }  // namespace day03

@@ -8,158 +8,208 @@
 #include <cstdint>
 
 #include "common/check.h"
+#include "common/must_reject.h"
 #include "common/util.h"
 #include "day04_image_blur/border.cuh"
 
 namespace day04 {
 namespace {
 
-enum class Bug {
-  // of the box
-  kZeros,            // a black picture
-  kTruncates,        // the mean rounded down
-  kNarrow,           // `<` for `<=`: the last column and row of the window are left out
-  kInsideAlone,      // pixels outside are left out of the sum and of the count
-  kAlwaysClamps,     // whatever border is asked for
-  kMirrorSkipsEdge,  // mirrors about the last pixel, not behind it: c b | a b c
-  kTransposed,       // takes height for width where it counts rows
-  kOnePlane,         // blurs the first plane and copies it to the others
-  kNoHalo,           // clamps at the block's edge, not at the picture's
-  kByteSum,          // the sum kept in 16 bits
-  // of the Gaussian
-  kRowsAlone,       // the second pass is missing
-  kUnrounded,       // keeps more digits between the passes than the day's rule has
-  kByteBetween,     // keeps fewer: whole gray levels
-  kShiftedWeights,  // starts at the second weight
-  kBox,             // all weights alike
+// A pixel of the picture: which plane, and where in it.
+struct Place {
+  int plane, y, x;
 };
 
-__device__ int wrong_stand_in(int i, int n, Border border, Bug bug) {
-  if (bug == Bug::kAlwaysClamps) border = Border::kClamp;
-  if (bug == Bug::kMirrorSkipsEdge && border == Border::kMirror && n > 1 && (i < 0 || i >= n)) {
-    const int period = 2 * n - 2, at = (i % period + period) % period;
-    return at < n ? at : period - at;
-  }
-  return stand_in(i, n, border);
+// A thread a pixel: kBlur says what it becomes.
+template <uint8_t (*kBlur)(const Blur<uint8_t>&, Place)>
+__global__ void each_pixel(Blur<uint8_t> p) {
+  const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  const int plane = static_cast<int>(blockIdx.z);
+  if (x < p.width && y < p.height)
+    p.blurred[plane * p.plane() + int64_t{y} * p.width + x] = kBlur(p, {plane, y, x});
 }
-
-template <Bug kBug>
-__device__ uint8_t wrong_box(const uint8_t* plane, const Blur<uint8_t>& p, int y, int x) {
-  unsigned sum = 0, count = 0;
-  const int last = kBug == Bug::kNarrow ? p.radius - 1 : p.radius;
-  for (int dy = -p.radius; dy <= last; ++dy) {
-    for (int dx = -p.radius; dx <= last; ++dx) {
-      int from_y = y + dy, from_x = x + dx;
-      if (kBug == Bug::kNoHalo) {
-        const int x0 = x / 32 * 32, y0 = y / 32 * 32;
-        from_x = from_x < x0 ? x0 : from_x > x0 + 31 ? x0 + 31 : from_x;
-        from_y = from_y < y0 ? y0 : from_y > y0 + 31 ? y0 + 31 : from_y;
-      }
-      const bool inside = from_y >= 0 && from_y < p.height && from_x >= 0 && from_x < p.width;
-      if (kBug == Bug::kInsideAlone && !inside) continue;
-      const int rows = kBug == Bug::kTransposed && p.width < p.height ? p.width : p.height;
-      const int row = wrong_stand_in(from_y, rows, p.border, kBug);
-      const int col = wrong_stand_in(from_x, p.width, p.border, kBug);
-      sum += row < 0 || col < 0 ? 0 : plane[int64_t{row} * p.width + col];
-      ++count;
-    }
-  }
-  if (kBug == Bug::kByteSum) sum &= 0xffff;
-  if (kBug != Bug::kInsideAlone) count = (2 * p.radius + 1) * (2 * p.radius + 1);
-  return kBug == Bug::kTruncates ? static_cast<uint8_t>(sum / count) : mean(sum, count);
-}
-
-template <Bug kBug>
-__device__ uint8_t wrong_gauss(const uint8_t* plane, const Blur<uint8_t>& p, int y, int x) {
-  const auto weight = [&](int i) -> float {
-    if (kBug == Bug::kBox) return static_cast<float>(kUnit) / (2 * p.radius + 1);
-    if (kBug == Bug::kShiftedWeights) return p.weights[i < 2 * p.radius ? i + 1 : 0];
-    return p.weights[i];
-  };
-  double sum = 0;
-  for (int dy = -p.radius; dy <= p.radius; ++dy) {
-    if (kBug == Bug::kRowsAlone && dy != 0) continue;
-    float row = 0;
-    for (int dx = -p.radius; dx <= p.radius; ++dx)
-      row += weight(dx + p.radius) * pixel(plane, p.height, p.width, y + dy, x + dx, p.border);
-    double between = Fixed<uint8_t>::between(row);
-    if (kBug == Bug::kUnrounded) between = row / 256.0;
-    if (kBug == Bug::kByteBetween) between = 16.0 * ((static_cast<unsigned>(row) + kUnit / 2) / kUnit);
-    sum += (kBug == Bug::kRowsAlone ? kUnit : weight(dy + p.radius)) * between;
-  }
-  return Fixed<uint8_t>::result(static_cast<float>(sum));
-}
-
-template <Bug kBug>
-__global__ void wrong_kernel(Blur<uint8_t> p) {
-  const int x = blockIdx.x * blockDim.x + threadIdx.x;
-  const int y = blockIdx.y * blockDim.y + threadIdx.y;
-  if (x >= p.width || y >= p.height) return;
-  const int64_t out = blockIdx.z * p.plane() + int64_t{y} * p.width + x;
-  const uint8_t* plane = p.image + (kBug == Bug::kOnePlane ? 0 : blockIdx.z * p.plane());
-  uint8_t value = 0;
-  if constexpr (kBug >= Bug::kRowsAlone) {
-    value = wrong_gauss<kBug>(plane, p, y, x);
-  } else if constexpr (kBug != Bug::kZeros) {
-    value = wrong_box<kBug>(plane, p, y, x);
-  }
-  p.blurred[out] = value;
-}
-
-template <Bug kBug>
+template <uint8_t (*kBlur)(const Blur<uint8_t>&, Place)>
 void launch(const Blur<uint8_t>& p, cudaStream_t stream) {
   const dim3 block(32, 8);
   const dim3 grid(days::ceil_div(p.width, 32), days::ceil_div(p.height, 8), p.planes);
-  wrong_kernel<kBug><<<grid, block, 0, stream>>>(p);
+  each_pixel<kBlur><<<grid, block, 0, stream>>>(p);
   CUDA_CHECK_LAUNCH();
 }
 
+__device__ int pixel_of(const Blur<uint8_t>& p, int plane, int y, int x, Border border) {
+  return static_cast<int>(pixel(p.image + plane * p.plane(), p.height, p.width, y, x, border));
+}
+__device__ unsigned taps(const Blur<uint8_t>& p) {
+  return (2 * p.radius + 1) * (2 * p.radius + 1);
+}
+// The sum of value(dy, dx) over a window, both from -radius to `last`.
+template <class Value>
+__device__ unsigned window(const Blur<uint8_t>& p, int last, const Value& value) {
+  unsigned sum = 0;
+  for (int dy = -p.radius; dy <= last; ++dy) {
+    for (int dx = -p.radius; dx <= last; ++dx) sum += value(dy, dx);
+  }
+  return sum;
+}
+__device__ unsigned box_sum(const Blur<uint8_t>& p, Place at, int last) {
+  return window(p, last,
+                [&](int dy, int dx) { return pixel_of(p, at.plane, at.y + dy, at.x + dx, p.border); });
+}
+
+// ---- Of the box ----
+
+// A black picture.
+__device__ uint8_t zeros(const Blur<uint8_t>&, Place) {
+  return 0;
+}
+MUST_REJECT(box_blur, launch<zeros>, "blurred[0,0,0] is 0, expected 48");
+
+// The mean rounded down.
+__device__ uint8_t truncates(const Blur<uint8_t>& p, Place at) {
+  return static_cast<uint8_t>(box_sum(p, at, p.radius) / taps(p));
+}
+MUST_REJECT(box_blur, launch<truncates>, "1 x 1 x 7 x 3: blurred[0,0,2] is 98, expected 99");
+
+// `<` for `<=`: the last column and row of the window are left out.
+__device__ uint8_t narrow(const Blur<uint8_t>& p, Place at) {
+  return mean(box_sum(p, at, p.radius - 1), taps(p));
+}
+MUST_REJECT(box_blur, launch<narrow>, "1 x 1 x 1 x 1: blurred[0,0,0] is 21, expected 48");
+
+// Pixels outside are left out of the sum and of the count.
+__device__ uint8_t inside_alone(const Blur<uint8_t>& p, Place at) {
+  const auto inside = [&](int dy, int dx) {
+    return at.y + dy >= 0 && at.y + dy < p.height && at.x + dx >= 0 && at.x + dx < p.width;
+  };
+  const unsigned sum = window(p, p.radius, [&](int dy, int dx) {
+    return inside(dy, dx) ? pixel_of(p, at.plane, at.y + dy, at.x + dx, p.border) : 0;
+  });
+  return mean(sum, window(p, p.radius, [&](int dy, int dx) { return inside(dy, dx) ? 1 : 0; }));
+}
+MUST_REJECT(box_blur, launch<inside_alone>, "zero border: blurred[0,0,0] is 48, expected 5");
+
+// Whatever border is asked for.
+__device__ uint8_t always_clamps(const Blur<uint8_t>& p, Place at) {
+  const unsigned sum = window(p, p.radius, [&](int dy, int dx) {
+    return pixel_of(p, at.plane, at.y + dy, at.x + dx, Border::kClamp);
+  });
+  return mean(sum, taps(p));
+}
+MUST_REJECT(box_blur, launch<always_clamps>, "zero border: blurred[0,0,0] is 48, expected 5");
+
+// Mirrors about the last pixel, not behind it: c b | a b c.
+__device__ int mirror_about_edge(int i, int n) {
+  if (n == 1) return 0;
+  const int period = 2 * n - 2, at = (i % period + period) % period;
+  return at < n ? at : period - at;
+}
+__device__ uint8_t mirror_skips_edge(const Blur<uint8_t>& p, Place at) {
+  const unsigned sum = window(p, p.radius, [&](int dy, int dx) {
+    int y = at.y + dy, x = at.x + dx;
+    if (p.border == Border::kMirror) {
+      y = mirror_about_edge(y, p.height);
+      x = mirror_about_edge(x, p.width);
+    }
+    return pixel_of(p, at.plane, y, x, p.border);
+  });
+  return mean(sum, taps(p));
+}
+MUST_REJECT(box_blur, launch<mirror_skips_edge>, "mirrored border: blurred[0,0,0] is 145, expected 143");
+
+// Takes width for height where it counts rows.
+__device__ uint8_t transposed(const Blur<uint8_t>& p, Place at) {
+  const int rows = p.width < p.height ? p.width : p.height;
+  const unsigned sum = window(p, p.radius, [&](int dy, int dx) {
+    const int row = stand_in(at.y + dy, rows, p.border);
+    return row < 0 ? 0 : pixel_of(p, at.plane, row, at.x + dx, p.border);
+  });
+  return mean(sum, taps(p));
+}
+MUST_REJECT(box_blur, launch<transposed>, "1 x 7 x 1 x 2: blurred[0,0,0] is 48, expected 113");
+
+// Blurs the first plane for all.
+__device__ uint8_t one_plane(const Blur<uint8_t>& p, Place at) {
+  return mean(box_sum(p, {0, at.y, at.x}, p.radius), taps(p));
+}
+MUST_REJECT(box_blur, launch<one_plane>, "3 x 5 x 4 x 1: blurred[1,0,0] is");
+
+// Clamps at the edge of a block's 32 x 32 pixels, not at the picture's.
+__device__ int within_block(int i, int middle) {
+  const int first = middle / 32 * 32;
+  return i < first ? first : i > first + 31 ? first + 31 : i;
+}
+__device__ uint8_t no_halo(const Blur<uint8_t>& p, Place at) {
+  const unsigned sum = window(p, p.radius, [&](int dy, int dx) {
+    return pixel_of(p, at.plane, within_block(at.y + dy, at.y), within_block(at.x + dx, at.x), p.border);
+  });
+  return mean(sum, taps(p));
+}
+MUST_REJECT(box_blur, launch<no_halo>, "zero border: blurred[0,0,0] is 21, expected 5");
+
+// The sum kept in 16 bits.
+__device__ uint8_t byte_sum(const Blur<uint8_t>& p, Place at) {
+  return mean(box_sum(p, at, p.radius) & 0xffff, taps(p));
+}
+MUST_REJECT(box_blur, launch<byte_sum>, "1 x 2 x 2 x 9, all white: blurred[0,0,0] is 73, expected 255");
+
+// ---- Of the Gaussian ----
+
+// A row's sum, weighted by weight(i) for the i-th tap.
+template <class Weight>
+__device__ float row_sum(const Blur<uint8_t>& p, Place at, int dy, const Weight& weight) {
+  float sum = 0;
+  for (int dx = -p.radius; dx <= p.radius; ++dx)
+    sum += weight(dx + p.radius) * static_cast<float>(pixel_of(p, at.plane, at.y + dy, at.x + dx, p.border));
+  return sum;
+}
+// Both passes, with between(sum) for what the first one leaves.
+template <class Weight, class Between>
+__device__ uint8_t two_passes(const Blur<uint8_t>& p, Place at, const Weight& weight,
+                              const Between& between) {
+  double sum = 0;
+  for (int dy = -p.radius; dy <= p.radius; ++dy)
+    sum += weight(dy + p.radius) * between(row_sum(p, at, dy, weight));
+  return Fixed<uint8_t>::result(static_cast<float>(sum));
+}
+__device__ double right_between(float sum) {
+  return Fixed<uint8_t>::between(sum);
+}
+
+// The second pass is missing.
+__device__ uint8_t rows_alone(const Blur<uint8_t>& p, Place at) {
+  const float sum = row_sum(p, at, 0, [&](int i) { return p.weights[i]; });
+  return Fixed<uint8_t>::result(kUnit * static_cast<float>(right_between(sum)));
+}
+MUST_REJECT(gaussian_blur, launch<rows_alone>, "zero border: blurred[0,0,0] is 24, expected 12");
+
+// Keeps more digits between the passes than the day's rule has.
+__device__ uint8_t unrounded(const Blur<uint8_t>& p, Place at) {
+  return two_passes(
+      p, at, [&](int i) { return p.weights[i]; }, [](float sum) { return sum / 256.0; });
+}
+MUST_REJECT(gaussian_blur, launch<unrounded>, "mirrored border: blurred[0,0,0] is 127, expected 128");
+
+// Keeps fewer: whole gray levels.
+__device__ uint8_t byte_between(const Blur<uint8_t>& p, Place at) {
+  return two_passes(
+      p, at, [&](int i) { return p.weights[i]; },
+      [](float sum) { return 16.0 * ((static_cast<unsigned>(sum) + kUnit / 2) / kUnit); });
+}
+MUST_REJECT(gaussian_blur, launch<byte_between>, "mirrored border: blurred[0,0,0] is 127, expected 128");
+
+// Starts at the second weight.
+__device__ uint8_t shifted_weights(const Blur<uint8_t>& p, Place at) {
+  return two_passes(
+      p, at, [&](int i) { return p.weights[i < 2 * p.radius ? i + 1 : 0]; }, right_between);
+}
+MUST_REJECT(gaussian_blur, launch<shifted_weights>, "zero border: blurred[0,0,0] is 3, expected 12");
+
+// All weights alike.
+__device__ uint8_t box_of_this_size(const Blur<uint8_t>& p, Place at) {
+  return two_passes(
+      p, at, [&](int) { return static_cast<float>(kUnit) / (2 * p.radius + 1); }, right_between);
+}
+MUST_REJECT(gaussian_blur, launch<box_of_this_size>, "zero border: blurred[0,0,0] is 5, expected 12");
+
 }  // namespace
-
-void zeros(const Blur<uint8_t>& p, cudaStream_t s) {
-  launch<Bug::kZeros>(p, s);
-}
-void truncates(const Blur<uint8_t>& p, cudaStream_t s) {
-  launch<Bug::kTruncates>(p, s);
-}
-void narrow(const Blur<uint8_t>& p, cudaStream_t s) {
-  launch<Bug::kNarrow>(p, s);
-}
-void inside_alone(const Blur<uint8_t>& p, cudaStream_t s) {
-  launch<Bug::kInsideAlone>(p, s);
-}
-void always_clamps(const Blur<uint8_t>& p, cudaStream_t s) {
-  launch<Bug::kAlwaysClamps>(p, s);
-}
-void mirror_skips_edge(const Blur<uint8_t>& p, cudaStream_t s) {
-  launch<Bug::kMirrorSkipsEdge>(p, s);
-}
-void transposed(const Blur<uint8_t>& p, cudaStream_t s) {
-  launch<Bug::kTransposed>(p, s);
-}
-void one_plane(const Blur<uint8_t>& p, cudaStream_t s) {
-  launch<Bug::kOnePlane>(p, s);
-}
-void no_halo(const Blur<uint8_t>& p, cudaStream_t s) {
-  launch<Bug::kNoHalo>(p, s);
-}
-void byte_sum(const Blur<uint8_t>& p, cudaStream_t s) {
-  launch<Bug::kByteSum>(p, s);
-}
-void rows_alone(const Blur<uint8_t>& p, cudaStream_t s) {
-  launch<Bug::kRowsAlone>(p, s);
-}
-void unrounded(const Blur<uint8_t>& p, cudaStream_t s) {
-  launch<Bug::kUnrounded>(p, s);
-}
-void byte_between(const Blur<uint8_t>& p, cudaStream_t s) {
-  launch<Bug::kByteBetween>(p, s);
-}
-void shifted_weights(const Blur<uint8_t>& p, cudaStream_t s) {
-  launch<Bug::kShiftedWeights>(p, s);
-}
-void box_of_this_size(const Blur<uint8_t>& p, cudaStream_t s) {
-  launch<Bug::kBox>(p, s);
-}
-
 }  // namespace day04

@@ -8,107 +8,146 @@
 #include <cstdint>
 
 #include "common/check.h"
+#include "common/must_reject.h"
 #include "common/util.h"
 #include "day05_matmul/matmul.h"
 
 namespace day05 {
 namespace {
 
-enum class Bug {
-  kZeros,          // writes zeros: passes any tolerance that is too loose for cancelling sums
-  kShortK,         // the loop over k ends one too early
-  kDropsTail,      // the loop over k takes four at a time and forgets what is left over
-  kStaleSum,       // starts from what c holds instead of from zero
-  kTransposedB,    // reads b[col][i] instead of b[i][col]
-  kTransposedC,    // writes c[col][row]: right where c is symmetric
-  kPitchM,         // rows of b and c are m apart, not n: right for square matrices alone
-  kShiftedColumn,  // reads b one column to the right
-  kFlippedGuard,   // `<` and `<=` mixed up: the last row is never written
-  kFlushes,        // products below 2^-126 are lost, as with -ftz=true
-  kHidesNan,       // a NaN in the sum comes out as 0: fmaxf and fminf drop it
-  kHalfInputs,     // rounds the inputs to half first, as a careless use of tensor cores would
-};
-
-__device__ float round_to_half_bits(float x) {  // 10 bits of fraction are left, as in half and TF32
-  return __uint_as_float((__float_as_uint(x) + 0x1000u) & 0xffffe000u);
-}
-
-template <Bug kBug>
-__global__ void wrong_kernel(const float* a, const float* b, float* c, int m, int n, int k) {
-  const int col = blockIdx.x * blockDim.x + threadIdx.x;
-  const int row = blockIdx.y * blockDim.y + threadIdx.y;
-  if (row >= m - (kBug == Bug::kFlippedGuard ? 1 : 0) || col >= n) return;
-
-  const int64_t pitch = kBug == Bug::kPitchM ? m : n;
-  const int64_t size_b = int64_t{k} * n;
-  const int64_t size_c = int64_t{m} * n;
-  const int last = kBug == Bug::kShortK ? k - 1 : kBug == Bug::kDropsTail ? k / 4 * 4 : k;
-  const int64_t out = kBug == Bug::kTransposedC ? int64_t{col} * m + row : row * pitch + col;
-  if (out >= size_c) return;
-
-  float sum = kBug == Bug::kStaleSum ? c[out] : 0.0f;
-  for (int i = 0; i < last; ++i) {
-    int64_t at = kBug == Bug::kTransposedB ? int64_t{col} * k + i : i * pitch + col;
-    if (kBug == Bug::kShiftedColumn) at += 1;
-    float x = a[int64_t{row} * k + i];
-    float y = b[at % size_b];
-    if (kBug == Bug::kHalfInputs) {
-      x = round_to_half_bits(x);
-      y = round_to_half_bits(y);
-    }
-    float product = x * y;
-    if (kBug == Bug::kFlushes && fabsf(product) < 1.17549435e-38f) product = 0.0f;
-    sum += product;
-  }
-  if (kBug == Bug::kHidesNan) sum = fmaxf(fminf(sum, 3.402823466e38f), -3.402823466e38f);
-  c[out] = kBug == Bug::kZeros ? 0.0f : sum;
-}
-
-template <Bug kBug>
+// A thread an element of c.
+template <void (*kKernel)(Matmul<float>)>
 void launch(const Matmul<float>& p, cudaStream_t stream) {
   const dim3 block(32, 8);
   const dim3 grid(days::ceil_div(p.n, 32), days::ceil_div(p.m, 8));
-  wrong_kernel<kBug><<<grid, block, 0, stream>>>(p.a, p.b, p.c, p.m, p.n, p.k);
+  kKernel<<<grid, block, 0, stream>>>(p);
   CUDA_CHECK_LAUNCH();
 }
 
+struct Place {
+  int row, col;
+  bool inside;
+};
+__device__ Place place_of_grid(const Matmul<float>& p) {
+  const int row = blockIdx.y * blockDim.y + threadIdx.y, col = blockIdx.x * blockDim.x + threadIdx.x;
+  return {row, col, row < p.m && col < p.n};
+}
+
+// The first `count` products of a row of a and a column of b, added up as they should be.
+__device__ float dot(const Matmul<float>& p, int row, int col, int count) {
+  float sum = 0.0f;
+  for (int i = 0; i < count; ++i) sum += p.a[int64_t{row} * p.k + i] * p.b[int64_t{i} * p.n + col];
+  return sum;
+}
+
+// Passes any tolerance that is too loose for cancelling sums.
+__global__ void zeros(Matmul<float> p) {
+  const auto [row, col, inside] = place_of_grid(p);
+  if (inside) p.c[int64_t{row} * p.n + col] = 0.0f;
+}
+MUST_REJECT(matmul, launch<zeros>, "c[0,0] is 0, expected");
+
+// The loop over k ends one too early.
+__global__ void short_k(Matmul<float> p) {
+  const auto [row, col, inside] = place_of_grid(p);
+  if (inside) p.c[int64_t{row} * p.n + col] = dot(p, row, col, p.k - 1);
+}
+MUST_REJECT(matmul, launch<short_k>, "1 x 1 x 1: c[0,0] is 0, expected");
+
+// The loop over k takes four at a time and forgets what is left over.
+__global__ void drops_tail(Matmul<float> p) {
+  const auto [row, col, inside] = place_of_grid(p);
+  if (inside) p.c[int64_t{row} * p.n + col] = dot(p, row, col, p.k / 4 * 4);
+}
+MUST_REJECT(matmul, launch<drops_tail>, "1 x 1 x 1: c[0,0] is 0, expected");
+
+// Starts from what c holds instead of from zero.
+__global__ void stale_sum(Matmul<float> p) {
+  const auto [row, col, inside] = place_of_grid(p);
+  if (inside) p.c[int64_t{row} * p.n + col] += dot(p, row, col, p.k);
+}
+MUST_REJECT(matmul, launch<stale_sum>, "c[0,0] is nan");
+
+// Reads b[col][i] instead of b[i][col].
+__global__ void transposed_b(Matmul<float> p) {
+  const auto [row, col, inside] = place_of_grid(p);
+  if (!inside) return;
+  float sum = 0.0f;
+  for (int i = 0; i < p.k; ++i) sum += p.a[int64_t{row} * p.k + i] * p.b[int64_t{col} * p.k + i];
+  p.c[int64_t{row} * p.n + col] = sum;
+}
+MUST_REJECT(matmul, launch<transposed_b>, "2 x 3 x 4: c[0,0] is");
+
+// Writes c[col][row]: right where c is symmetric.
+__global__ void transposed_c(Matmul<float> p) {
+  const auto [row, col, inside] = place_of_grid(p);
+  if (inside) p.c[int64_t{col} * p.m + row] = dot(p, row, col, p.k);
+}
+MUST_REJECT(matmul, launch<transposed_c>, "2 x 3 x 4: c[0,1] is");
+
+// Rows of c are taken to be m apart, not n: right for square matrices alone.
+__global__ void pitch_m(Matmul<float> p) {
+  const auto [row, col, inside] = place_of_grid(p);
+  const int64_t out = int64_t{row} * p.m + col;
+  if (inside && out < int64_t{p.m} * p.n) p.c[out] = dot(p, row, col, p.k);
+}
+MUST_REJECT(matmul, launch<pitch_m>, "300 x 1 x 1: c[1,0] is nan");
+
+// Reads b one column to the right.
+__global__ void shifted_column(Matmul<float> p) {
+  const auto [row, col, inside] = place_of_grid(p);
+  if (!inside) return;
+  const int64_t size = int64_t{p.k} * p.n;
+  float sum = 0.0f;
+  for (int i = 0; i < p.k; ++i) sum += p.a[int64_t{row} * p.k + i] * p.b[(int64_t{i} * p.n + col + 1) % size];
+  p.c[int64_t{row} * p.n + col] = sum;
+}
+MUST_REJECT(matmul, launch<shifted_column>, "1 x 1 x 257: c[0,0] is");
+
+// `<` and `<=` mixed up: the last row is never written.
+__global__ void flipped_guard(Matmul<float> p) {
+  const auto [row, col, inside] = place_of_grid(p);
+  if (inside && row < p.m - 1) p.c[int64_t{row} * p.n + col] = dot(p, row, col, p.k);
+}
+MUST_REJECT(matmul, launch<flipped_guard>, "1 x 1 x 1: c[0,0] is nan");
+
+// Products below 2^-126 are lost, as with -ftz=true.
+__global__ void flushes(Matmul<float> p) {
+  const auto [row, col, inside] = place_of_grid(p);
+  if (!inside) return;
+  float sum = 0.0f;
+  for (int i = 0; i < p.k; ++i) {
+    const float product = p.a[int64_t{row} * p.k + i] * p.b[int64_t{i} * p.n + col];
+    if (fabsf(product) >= 1.17549435e-38f) sum += product;
+  }
+  p.c[int64_t{row} * p.n + col] = sum;
+}
+MUST_REJECT(matmul, launch<flushes>, "tiny: c[0,0] is 0, expected");
+
+// A NaN in the sum comes out as a number: fmaxf and fminf drop it.
+__global__ void hides_nan(Matmul<float> p) {
+  const auto [row, col, inside] = place_of_grid(p);
+  if (!inside) return;
+  const float sum = dot(p, row, col, p.k);
+  p.c[int64_t{row} * p.n + col] = fmaxf(fminf(sum, 3.402823466e38f), -3.402823466e38f);
+}
+MUST_REJECT(matmul, launch<hides_nan>, "NaN and infinity: c[0,0] is 3.40282347e+38, expected nan");
+
+// 10 bits of fraction are left, as in half and TF32.
+__device__ float round_to_half_bits(float x) {
+  return __uint_as_float((__float_as_uint(x) + 0x1000u) & 0xffffe000u);
+}
+// Rounds the inputs to half first, as a careless use of tensor cores would.
+__global__ void half_inputs(Matmul<float> p) {
+  const auto [row, col, inside] = place_of_grid(p);
+  if (!inside) return;
+  float sum = 0.0f;
+  for (int i = 0; i < p.k; ++i) {
+    sum += round_to_half_bits(p.a[int64_t{row} * p.k + i]) * round_to_half_bits(p.b[int64_t{i} * p.n + col]);
+  }
+  p.c[int64_t{row} * p.n + col] = sum;
+}
+MUST_REJECT(matmul, launch<half_inputs>, "c[0,0] is -1.29880142, expected -1.29865003");
+
 }  // namespace
-
-void zeros(const Matmul<float>& p, cudaStream_t s) {
-  launch<Bug::kZeros>(p, s);
-}
-void short_k(const Matmul<float>& p, cudaStream_t s) {
-  launch<Bug::kShortK>(p, s);
-}
-void drops_tail(const Matmul<float>& p, cudaStream_t s) {
-  launch<Bug::kDropsTail>(p, s);
-}
-void stale_sum(const Matmul<float>& p, cudaStream_t s) {
-  launch<Bug::kStaleSum>(p, s);
-}
-void transposed_b(const Matmul<float>& p, cudaStream_t s) {
-  launch<Bug::kTransposedB>(p, s);
-}
-void transposed_c(const Matmul<float>& p, cudaStream_t s) {
-  launch<Bug::kTransposedC>(p, s);
-}
-void pitch_m(const Matmul<float>& p, cudaStream_t s) {
-  launch<Bug::kPitchM>(p, s);
-}
-void shifted_column(const Matmul<float>& p, cudaStream_t s) {
-  launch<Bug::kShiftedColumn>(p, s);
-}
-void flipped_guard(const Matmul<float>& p, cudaStream_t s) {
-  launch<Bug::kFlippedGuard>(p, s);
-}
-void flushes(const Matmul<float>& p, cudaStream_t s) {
-  launch<Bug::kFlushes>(p, s);
-}
-void hides_nan(const Matmul<float>& p, cudaStream_t s) {
-  launch<Bug::kHidesNan>(p, s);
-}
-void half_inputs(const Matmul<float>& p, cudaStream_t s) {
-  launch<Bug::kHalfInputs>(p, s);
-}
-
 }  // namespace day05

@@ -1,30 +1,36 @@
 // SPDX-License-Identifier: MIT
 #include "common/testing.h"
-#include "day06_matmul_coalesced/ladder.h"
-
-TEST_LADDER(day06, matmul);
-MUST_REJECT(day06, matmul, zeros);
-MUST_REJECT(day06, matmul, drops_tail);
-MUST_REJECT(day06, matmul, reads_past_row);
-MUST_REJECT(day06, matmul, same_float);
-MUST_REJECT(day06, matmul, swaps_div_mod);
-MUST_REJECT(day06, matmul, drops_columns);
-MUST_REJECT(day06, matmul, aligns_down);
-MUST_REJECT(day06, matmul, lane_zero_only);
-MUST_REJECT(day06, matmul, half_inputs);
+#include "day06_matmul_coalesced/matmul.h"
 
 namespace day06 {
 namespace {
 
 TEST(Day06Refuses, SizesThatAreNotPositive) {
   float value = 0;
-  for (const auto launch : {matmul_strided, matmul_coalesced, matmul_broadcast, matmul_wide}) {
-    EXPECT_THROW(launch({&value, &value, &value, 0, 4, 4}, nullptr), std::invalid_argument);
-    EXPECT_THROW(launch({&value, &value, &value, 4, 0, 4}, nullptr), std::invalid_argument);
-    EXPECT_THROW(launch({&value, &value, &value, 4, 4, 0}, nullptr), std::invalid_argument);
-    EXPECT_THROW(launch({&value, &value, &value, -4, 4, 4}, nullptr), std::invalid_argument);
+  for (const auto& variant : days::variants<Matmul<float>>("matmul")) {
+    EXPECT_THROW(variant.launch({&value, &value, &value, 0, 4, 4}), std::invalid_argument) << variant.name;
+    EXPECT_THROW(variant.launch({&value, &value, &value, 4, 0, 4}), std::invalid_argument) << variant.name;
+    EXPECT_THROW(variant.launch({&value, &value, &value, 4, 4, 0}), std::invalid_argument) << variant.name;
+    EXPECT_THROW(variant.launch({&value, &value, &value, -4, 4, 4}), std::invalid_argument) << variant.name;
   }
   EXPECT_EQ(value, 0);
+}
+
+// The pointers are never followed: the launchers must have thrown before.
+TEST(Day06Refuses, MoreBlocksThanTheGridHas) {
+  const auto in = reinterpret_cast<const float*>(uintptr_t{1} << 40);
+  const auto out = reinterpret_cast<float*>(uintptr_t{1} << 50);
+  constexpr int kMost = 65535 * 8;
+  for (const auto& variant : days::variants<Matmul<float>>("matmul")) {
+    int refused = 0;
+    for (const Matmul<float>& p :
+         {Matmul<float>{in, in, out, kMost + 4, 4, 4}, {in, in, out, 4, kMost + 4, 4}}) {
+      if (variant.takes(p)) continue;
+      EXPECT_THROW(variant.launch(p), std::invalid_argument) << variant.name;
+      ++refused;
+    }
+    EXPECT_EQ(refused, 1) << variant.name << ": m or n runs along the grid's y";
+  }
 }
 
 }  // namespace

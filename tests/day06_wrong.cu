@@ -6,97 +6,132 @@
 
 #include <cuda_runtime.h>
 
-#include <algorithm>
 #include <cstdint>
 
 #include "common/check.h"
+#include "common/must_reject.h"
 #include "common/util.h"
 #include "day06_matmul_coalesced/matmul.h"
 
 namespace day06 {
 namespace {
 
-enum class Bug {
-  kZeros,         // writes zeros
-  kDropsTail,     // the loop over k takes four at a time and forgets what is left over
-  kReadsPastRow,  // takes the last group whole: the next row's first products are added too
-  kSameFloat,     // uses the first of the four floats that a broadcast brought four times
-  kSwapsDivMod,   // / and % the wrong way round in the row, the right way in the column
-  kDropsColumns,  // four columns a thread: the last one to three, where n % 4 != 0, are nobody's
-  kAlignsDown,    // rounds a's address down to 16 bytes
-  kLaneZeroOnly,  // lane 0 loads what all lanes need, and does not tell the others
-  kHalfInputs,    // rounds the inputs to half first
+// Blocks of 256 threads for 8 x 32 elements of c.
+template <void (*kKernel)(Matmul<float>)>
+void launch(const Matmul<float>& p, cudaStream_t stream) {
+  const dim3 grid(days::ceil_div(p.n, 32), days::ceil_div(p.m, 8));
+  kKernel<<<grid, 256, 0, stream>>>(p);
+  CUDA_CHECK_LAUNCH();
+}
+
+struct Place {
+  int row, col;
+  bool inside;
 };
+__device__ Place place_of_grid(const Matmul<float>& p) {
+  const int row = blockIdx.y * 8 + threadIdx.x / 32, col = blockIdx.x * 32 + threadIdx.x % 32;
+  return {row, col, row < p.m && col < p.n};
+}
+
+// The first `count` products of a row of a and a column of b, added up as they should be.
+__device__ float dot(const Matmul<float>& p, int row, int col, int count) {
+  float sum = 0.0f;
+  for (int i = 0; i < count; ++i) sum += p.a[int64_t{row} * p.k + i] * p.b[int64_t{i} * p.n + col];
+  return sum;
+}
+
+__global__ void zeros(Matmul<float> p) {
+  const auto [row, col, inside] = place_of_grid(p);
+  if (inside) p.c[int64_t{row} * p.n + col] = 0.0f;
+}
+MUST_REJECT(matmul, launch<zeros>, "c[0,0] is 0, expected");
+
+// The loop over k takes four at a time and forgets what is left over.
+__global__ void drops_tail(Matmul<float> p) {
+  const auto [row, col, inside] = place_of_grid(p);
+  if (inside) p.c[int64_t{row} * p.n + col] = dot(p, row, col, p.k / 4 * 4);
+}
+MUST_REJECT(matmul, launch<drops_tail>, "1 x 1 x 1: c[0,0] is 0, expected");
+
+// Takes the last group of four whole: the next row's first products are added too.
+__global__ void reads_past_row(Matmul<float> p) {
+  const auto [row, col, inside] = place_of_grid(p);
+  if (!inside) return;
+  const int64_t last_a = int64_t{p.m} * p.k - 1, size_b = int64_t{p.k} * p.n;
+  float sum = 0.0f;
+  for (int i = 0; i < days::round_up(p.k, 4); ++i) {
+    const int64_t at = int64_t{row} * p.k + i;
+    sum += p.a[at < last_a ? at : last_a] * p.b[(int64_t{i} * p.n + col) % size_b];
+  }
+  p.c[int64_t{row} * p.n + col] = sum;
+}
+MUST_REJECT(matmul, launch<reads_past_row>, "1 x 1 x 1: c[0,0] is -5.19460011, expected -1.29865003");
+
+// Uses the first of the four floats that a broadcast brought four times.
+__global__ void same_float(Matmul<float> p) {
+  const auto [row, col, inside] = place_of_grid(p);
+  if (!inside) return;
+  float sum = 0.0f;
+  for (int i = 0; i < p.k; ++i) sum += p.a[int64_t{row} * p.k + i / 4 * 4] * p.b[int64_t{i} * p.n + col];
+  p.c[int64_t{row} * p.n + col] = sum;
+}
+MUST_REJECT(matmul, launch<same_float>, "1 x 1 x 256: c[0,0] is");
+
+// / and % the wrong way round in the row, the right way in the column.
+__global__ void swaps_div_mod(Matmul<float> p) {
+  const int row = blockIdx.y * 8 + threadIdx.x % 8, col = blockIdx.x * 32 + threadIdx.x % 32;
+  if (row < p.m && col < p.n) p.c[int64_t{row} * p.n + col] = dot(p, row, col, p.k);
+}
+MUST_REJECT(matmul, launch<swaps_div_mod>, "1 x 300 x 4: c[0,1] is nan");
+
+// Four columns a thread: the last one to three, where n % 4 != 0, are nobody's.
+__global__ void drops_columns(Matmul<float> p) {
+  const auto [row, col, inside] = place_of_grid(p);
+  if (inside && (p.n < 4 || col < p.n / 4 * 4)) p.c[int64_t{row} * p.n + col] = dot(p, row, col, p.k);
+}
+MUST_REJECT(matmul, launch<drops_columns>, "7 x 9 x 5: c[0,8] is nan");
+
+// Rounds the address of each group of four of a down to 16 bytes.
+__global__ void aligns_down(Matmul<float> p) {
+  const auto [row, col, inside] = place_of_grid(p);
+  if (!inside) return;
+  const int64_t last_a = int64_t{p.m} * p.k - 1;
+  float sum = 0.0f;
+  for (int i = 0; i < p.k; ++i) {
+    const int64_t at = (int64_t{row} * p.k + i) / 4 * 4 + i % 4;
+    sum += p.a[at < last_a ? at : last_a] * p.b[int64_t{i} * p.n + col];
+  }
+  p.c[int64_t{row} * p.n + col] = sum;
+}
+MUST_REJECT(matmul, launch<aligns_down>, "300 x 1 x 1: c[1,0] is");
+
+// Lane 0 loads what all lanes need, and does not tell the others.
+__global__ void lane_zero_only(Matmul<float> p) {
+  const auto [row, col, inside] = place_of_grid(p);
+  if (!inside) return;
+  float sum = 0.0f;
+  for (int i = 0; i < p.k; ++i) {
+    const float x = threadIdx.x % 32 == 0 ? p.a[int64_t{row} * p.k + i] : 0.0f;
+    sum += x * p.b[int64_t{i} * p.n + col];
+  }
+  p.c[int64_t{row} * p.n + col] = sum;
+}
+MUST_REJECT(matmul, launch<lane_zero_only>, "1 x 300 x 4: c[0,1] is 0, expected");
 
 __device__ float round_to_half_bits(float x) {
   return __uint_as_float((__float_as_uint(x) + 0x1000u) & 0xffffe000u);
 }
-
-template <Bug kBug>
-__global__ void wrong_kernel(const float* a, const float* b, float* c, int m, int n, int k) {
-  const int in_row = kBug == Bug::kSwapsDivMod ? threadIdx.x % 8 : threadIdx.x / 32;
-  const int row = blockIdx.y * 8 + in_row;
-  const int col = blockIdx.x * 32 + threadIdx.x % 32;
-  if (row >= m || col >= (kBug == Bug::kDropsColumns && n > 3 ? n / 4 * 4 : n)) return;
-
-  const int64_t size_a = int64_t{m} * k, size_b = int64_t{k} * n;
-  const bool whole = kBug == Bug::kReadsPastRow;
-  const int last = kBug == Bug::kDropsTail ? k / 4 * 4 : whole ? days::round_up(k, 4) : k;
-  float sum = 0.0f, held = 0.0f;
-  for (int i = 0; i < last; ++i) {
-    int64_t at = int64_t{row} * k + i;
-    if (kBug == Bug::kSameFloat) at = int64_t{row} * k + i / 4 * 4;
-    if (kBug == Bug::kAlignsDown) at = at / 4 * 4 + i % 4;
-    float x = a[at < size_a ? at : size_a - 1];
-    float y = b[(int64_t{i} * n + col) % size_b];
-    if (kBug == Bug::kLaneZeroOnly) {
-      if (threadIdx.x % 32 == 0) held = x;
-      x = held;
-    }
-    if (kBug == Bug::kHalfInputs) {
-      x = round_to_half_bits(x);
-      y = round_to_half_bits(y);
-    }
-    sum += x * y;
+// Rounds the inputs to half first.
+__global__ void half_inputs(Matmul<float> p) {
+  const auto [row, col, inside] = place_of_grid(p);
+  if (!inside) return;
+  float sum = 0.0f;
+  for (int i = 0; i < p.k; ++i) {
+    sum += round_to_half_bits(p.a[int64_t{row} * p.k + i]) * round_to_half_bits(p.b[int64_t{i} * p.n + col]);
   }
-  c[int64_t{row} * n + col] = kBug == Bug::kZeros ? 0.0f : sum;
+  p.c[int64_t{row} * p.n + col] = sum;
 }
-
-template <Bug kBug>
-void launch(const Matmul<float>& p, cudaStream_t stream) {
-  const dim3 grid(days::ceil_div(p.n, 32), days::ceil_div(p.m, 8));
-  wrong_kernel<kBug><<<grid, 256, 0, stream>>>(p.a, p.b, p.c, p.m, p.n, p.k);
-  CUDA_CHECK_LAUNCH();
-}
+MUST_REJECT(matmul, launch<half_inputs>, "c[0,0] is -1.29880142, expected -1.29865003");
 
 }  // namespace
-
-void zeros(const Matmul<float>& p, cudaStream_t s) {
-  launch<Bug::kZeros>(p, s);
-}
-void drops_tail(const Matmul<float>& p, cudaStream_t s) {
-  launch<Bug::kDropsTail>(p, s);
-}
-void reads_past_row(const Matmul<float>& p, cudaStream_t s) {
-  launch<Bug::kReadsPastRow>(p, s);
-}
-void same_float(const Matmul<float>& p, cudaStream_t s) {
-  launch<Bug::kSameFloat>(p, s);
-}
-void swaps_div_mod(const Matmul<float>& p, cudaStream_t s) {
-  launch<Bug::kSwapsDivMod>(p, s);
-}
-void drops_columns(const Matmul<float>& p, cudaStream_t s) {
-  launch<Bug::kDropsColumns>(p, s);
-}
-void aligns_down(const Matmul<float>& p, cudaStream_t s) {
-  launch<Bug::kAlignsDown>(p, s);
-}
-void lane_zero_only(const Matmul<float>& p, cudaStream_t s) {
-  launch<Bug::kLaneZeroOnly>(p, s);
-}
-void half_inputs(const Matmul<float>& p, cudaStream_t s) {
-  launch<Bug::kHalfInputs>(p, s);
-}
-
 }  // namespace day06

@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "common/check.h"
+#include "common/must_reject.h"
 #include "common/util.h"
 #include "day13_transpose/transpose.h"
 
@@ -16,142 +17,188 @@ namespace day13 {
 namespace {
 
 constexpr int kTile = 32;
-constexpr int kBlockRows = 8;
 
-enum class Bug {
-  kZeros,           // writes zeros
-  kDropsLastTiles,  // a grid that is rounded down: right where the tile divides both extents
-  kNoBarrier,       // takes the column out before the others have put it in
-  kSwapsExtents,    // guards rows with cols and cols with rows: right for square matrices
-  kPitchCols,       // takes the rows of out to be cols long: right for square matrices
-  kTileStays,       // turns each tile and leaves it where it was: right within the first tile
-  kTurnsTwice,      // moves each tile and does not turn it: right for tiles that are symmetric
-  kHalfSwizzled,    // swizzles when it writes the tile and not when it reads it
-  kFlushes,         // loses denormals, as arithmetic with -ftz=true would
-};
-
-template <Bug kBug>
-__global__ void wrong_kernel(const float* in, float* out, int rows, int cols) {
-  __shared__ float tile[kTile][kTile + 1];
-  const int64_t size = int64_t{rows} * cols;
-  const int high = kBug == Bug::kSwapsExtents ? cols : rows, wide = kBug == Bug::kSwapsExtents ? rows : cols;
-  const int tile_x = static_cast<int>(blockIdx.x) * kTile, tile_y = static_cast<int>(blockIdx.y) * kTile;
-  for (int i = static_cast<int>(threadIdx.y); i < kTile; i += kBlockRows) {
-    const int64_t row = tile_y + i, col = tile_x + static_cast<int>(threadIdx.x);
-    const int place = static_cast<int>(threadIdx.x) ^ (kBug == Bug::kHalfSwizzled ? i : 0);
-    if (row < high && col < wide) tile[i][place] = in[row * cols + col < size ? row * cols + col : size - 1];
-  }
-  if (kBug != Bug::kNoBarrier) __syncthreads();
-  const int out_x = kBug == Bug::kTileStays ? tile_x : tile_y,
-            out_y = kBug == Bug::kTileStays ? tile_y : tile_x;
-  const int64_t pitch = kBug == Bug::kPitchCols ? cols : rows;
-  for (int i = static_cast<int>(threadIdx.y); i < kTile; i += kBlockRows) {
-    const int64_t row = out_y + i, col = out_x + static_cast<int>(threadIdx.x);
-    float value = kBug == Bug::kTurnsTwice ? tile[i][threadIdx.x] : tile[threadIdx.x][i];
-    if (kBug == Bug::kZeros) value = 0.0f;
-    if (kBug == Bug::kFlushes && fabsf(value) < 1.17549435e-38f) value = 0.0f;
-    if (row < wide && col < high && row * pitch + col < size) out[row * pitch + col] = value;
-  }
+// A block of 32 x 32 threads a tile of in.
+template <class Problem>
+dim3 tiles(const Problem& p) {
+  return dim3(days::ceil_div(p.cols, kTile), days::ceil_div(p.rows, kTile));
 }
-
-template <Bug kBug>
+template <void (*kKernel)(Transpose<float>)>
 void launch(const Transpose<float>& p, cudaStream_t stream) {
-  const int down = kBug == Bug::kDropsLastTiles ? std::max(1, p.rows / kTile) : days::ceil_div(p.rows, kTile);
-  const int across =
-      kBug == Bug::kDropsLastTiles ? std::max(1, p.cols / kTile) : days::ceil_div(p.cols, kTile);
-  wrong_kernel<kBug><<<dim3(across, down), dim3(kTile, kBlockRows), 0, stream>>>(p.in, p.out, p.rows, p.cols);
+  kKernel<<<tiles(p), dim3(kTile, kTile), 0, stream>>>(p);
+  CUDA_CHECK_LAUNCH();
+}
+template <void (*kKernel)(Transpose<days::half>)>
+void launch_half(const Transpose<days::half>& p, cudaStream_t stream) {
+  kKernel<<<tiles(p), dim3(kTile, kTile), 0, stream>>>(p);
   CUDA_CHECK_LAUNCH();
 }
 
-__global__ void copies_kernel(const float* in, float* out, int64_t size) {
-  const int64_t i = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  if (i < size) out[i] = in[i];
+// The block's tile begins at (row0, col0) of in; this thread is at (y, x) of the tile.
+struct Place {
+  int64_t row0, col0;
+  int y, x;
+};
+__device__ Place place_of_grid() {
+  return {int64_t{blockIdx.y} * kTile, int64_t{blockIdx.x} * kTile, static_cast<int>(threadIdx.y),
+          static_cast<int>(threadIdx.x)};
 }
+
+__global__ void zeros(Transpose<float> p) {
+  const auto [row0, col0, y, x] = place_of_grid();
+  const int64_t row = row0 + y, col = col0 + x;
+  if (row < p.rows && col < p.cols) p.out[col * p.rows + row] = 0.0f;
+}
+MUST_REJECT(transpose, launch<zeros>, "out[0,0] is 0, expected");
+
+// Moves the bytes and turns nothing.
+__global__ void copies(Transpose<float> p) {
+  const auto [row0, col0, y, x] = place_of_grid();
+  const int64_t row = row0 + y, col = col0 + x;
+  if (row < p.rows && col < p.cols) p.out[row * p.cols + col] = p.in[row * p.cols + col];
+}
+MUST_REJECT(transpose, launch<copies>, "2 x 3: out[0,1] is");
+
+__global__ void right(Transpose<float> p) {
+  const auto [row0, col0, y, x] = place_of_grid();
+  const int64_t row = row0 + y, col = col0 + x;
+  if (row < p.rows && col < p.cols) p.out[col * p.rows + row] = p.in[row * p.cols + col];
+}
+// A grid that is rounded down: right where the tile divides both extents.
+void drops_last_tiles(const Transpose<float>& p, cudaStream_t stream) {
+  const dim3 grid(std::max(1, p.cols / kTile), std::max(1, p.rows / kTile));
+  right<<<grid, dim3(kTile, kTile), 0, stream>>>(p);
+  CUDA_CHECK_LAUNCH();
+}
+MUST_REJECT(transpose, drops_last_tiles, "1 x 300: out[288,0] is nan");
+
+// Takes the column out before the others have put it in.
+__global__ void no_barrier(Transpose<float> p) {
+  __shared__ float tile[kTile][kTile + 1];
+  const auto [row0, col0, y, x] = place_of_grid();
+  if (row0 + y < p.rows && col0 + x < p.cols) tile[y][x] = p.in[(row0 + y) * p.cols + col0 + x];
+  if (col0 + y < p.cols && row0 + x < p.rows) p.out[(col0 + y) * p.rows + row0 + x] = tile[x][y];
+}
+MUST_REJECT(transpose, launch<no_barrier>, "out[|simt-race-shared");
+
+// Guards rows with cols and cols with rows: right for square matrices.
+__global__ void swaps_extents(Transpose<float> p) {
+  const auto [row0, col0, y, x] = place_of_grid();
+  const int64_t row = row0 + y, col = col0 + x, size = int64_t{p.rows} * p.cols;
+  const int64_t from = row * p.cols + col, to = col * p.rows + row;
+  if (row < p.cols && col < p.rows && from < size && to < size) p.out[to] = p.in[from];
+}
+MUST_REJECT(transpose, launch<swaps_extents>, "2 x 3: out[");
+
+// Takes the rows of out to be cols long: right for square matrices.
+__global__ void pitch_cols(Transpose<float> p) {
+  const auto [row0, col0, y, x] = place_of_grid();
+  const int64_t row = row0 + y, col = col0 + x, to = col * p.cols + row;
+  if (row < p.rows && col < p.cols && to < int64_t{p.rows} * p.cols) p.out[to] = p.in[row * p.cols + col];
+}
+MUST_REJECT(transpose, launch<pitch_cols>, "2 x 3: out[1,0] is nan");
+
+// Turns each tile and leaves it where it was: right within the first tile.
+__global__ void tile_stays(Transpose<float> p) {
+  const auto [row0, col0, y, x] = place_of_grid();
+  const int64_t row = row0 + y, col = col0 + x, to = (row0 + x) * p.rows + col0 + y;
+  if (row < p.rows && col < p.cols && row0 + x < p.cols && col0 + y < p.rows)
+    p.out[to] = p.in[row * p.cols + col];
+}
+MUST_REJECT(transpose, launch<tile_stays>, "1 x 300: out[32,0] is nan");
+
+// Moves each tile and does not turn it: right for tiles that are symmetric.
+__global__ void turns_twice(Transpose<float> p) {
+  __shared__ float tile[kTile][kTile + 1];
+  const auto [row0, col0, y, x] = place_of_grid();
+  if (row0 + y < p.rows && col0 + x < p.cols) tile[y][x] = p.in[(row0 + y) * p.cols + col0 + x];
+  __syncthreads();
+  if (col0 + y < p.cols && row0 + x < p.rows) p.out[(col0 + y) * p.rows + row0 + x] = tile[y][x];
+}
+MUST_REJECT(transpose, launch<turns_twice>, "2 x 3: out[0,1] is|simt-uninit-shared");
+
+// Swizzles when it writes the tile and not when it reads it.
+__global__ void half_swizzled(Transpose<float> p) {
+  __shared__ float tile[kTile][kTile];
+  const auto [row0, col0, y, x] = place_of_grid();
+  tile[y][x] = 0.0f;
+  __syncthreads();
+  if (row0 + y < p.rows && col0 + x < p.cols) tile[y][x ^ y] = p.in[(row0 + y) * p.cols + col0 + x];
+  __syncthreads();
+  if (col0 + y < p.cols && row0 + x < p.rows) p.out[(col0 + y) * p.rows + row0 + x] = tile[x][y];
+}
+MUST_REJECT(transpose, launch<half_swizzled>, "2 x 3: out[0,1] is");
 
 // Swaps pairs within `in`, as one does for a square matrix in place, then copies it.
-__global__ void in_place_kernel(float* in, float* out, int rows, int cols) {
-  const int64_t col = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  const int64_t row = int64_t{blockIdx.y} * blockDim.y + threadIdx.y;
-  if (row >= rows || col >= cols) return;
-  if (row < col && col < rows && row < cols) {
-    const float above = in[row * cols + col];
-    in[row * cols + col] = in[col * cols + row];
-    in[col * cols + row] = above;
-    out[row * rows + col] = in[row * cols + col];
-    out[col * rows + row] = above;
-  } else if (row == col || row >= cols || col >= rows) {
-    out[col * rows + row] = in[row * cols + col];
+__global__ void in_place(Transpose<float> p) {
+  float* const in = const_cast<float*>(p.in);
+  const auto [row0, col0, y, x] = place_of_grid();
+  const int64_t row = row0 + y, col = col0 + x;
+  if (row >= p.rows || col >= p.cols) return;
+  if (row < col && col < p.rows && row < p.cols) {
+    const float above = in[row * p.cols + col];
+    in[row * p.cols + col] = in[col * p.cols + row];
+    in[col * p.cols + row] = above;
+    p.out[row * p.rows + col] = in[row * p.cols + col];
+    p.out[col * p.rows + row] = above;
+  } else if (row == col || row >= p.cols || col >= p.rows) {
+    p.out[col * p.rows + row] = in[row * p.cols + col];
   }
 }
+MUST_REJECT(transpose, launch<in_place>, "input in[0,1] was changed|input in[1] was changed");
 
 // A thread writes four elements of a row of out, and forgets that the last group of a row may be shorter.
-__global__ void vector_tail_kernel(const float* in, float* out, int rows, int cols) {
-  const int64_t col = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  const int64_t row = 4 * (int64_t{blockIdx.y} * blockDim.y + threadIdx.y);
-  if (row >= rows || col >= cols) return;
-  for (int64_t i = row; i < row + 4; ++i) {
-    if (col * rows + i < int64_t{rows} * cols)
-      out[col * rows + i] = in[(i < rows ? i : rows - 1) * cols + col];
-  }
+__global__ void vector_tail(Transpose<float> p) {
+  const auto [row0, col0, y, x] = place_of_grid();
+  const int64_t row = 4 * (row0 + y), col = col0 + x, size = int64_t{p.rows} * p.cols;
+  if (row >= p.rows || col >= p.cols) return;
+  for (int64_t i = row; i < row + 4 && col * p.rows + i < size; ++i)
+    p.out[col * p.rows + i] = p.in[(i < p.rows ? i : p.rows - 1) * p.cols + col];
 }
+MUST_REJECT(transpose, launch<vector_tail>, "out[1,0] is|simt-race-global");
 
-__global__ void copy_transposes_kernel(const float* in, float* out, int rows, int cols) {
-  const int64_t col = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  const int64_t row = int64_t{blockIdx.y} * blockDim.y + threadIdx.y;
-  if (row < rows && col < cols) out[col * rows + row] = in[row * cols + col];
+// Loses denormals, as arithmetic with -ftz=true would.
+__global__ void flushes(Transpose<float> p) {
+  const auto [row0, col0, y, x] = place_of_grid();
+  const int64_t row = row0 + y, col = col0 + x;
+  if (row >= p.rows || col >= p.cols) return;
+  const float value = p.in[row * p.cols + col];
+  p.out[col * p.rows + row] = fabsf(value) < 1.17549435e-38f ? 0.0f : value;
 }
+MUST_REJECT(transpose, launch<flushes>, "special values: out[0,1] is 0, expected");
 
-dim3 grid_of(int rows, int cols) {
-  return dim3(days::ceil_div(cols, 32), days::ceil_div(rows, 8));
+// The same in fp16, whose least normal number is 2^-14.
+__global__ void flushes_half(Transpose<days::half> p) {
+  const auto [row0, col0, y, x] = place_of_grid();
+  const int64_t row = row0 + y, col = col0 + x;
+  if (row >= p.rows || col >= p.cols) return;
+  const days::half value = p.in[row * p.cols + col];
+  p.out[col * p.rows + row] =
+      fabsf(days::to_float(value)) < 6.103515625e-5f ? days::from_float<days::half>(0.0f) : value;
 }
+MUST_REJECT(transpose, launch_half<flushes_half>, "special values: out[");
+
+// Two fp16 are one 4-byte word, and the words are turned: each pair keeps its order.
+__global__ void turns_pairs(Transpose<days::half> p) {
+  const auto [row0, col0, y, x] = place_of_grid();
+  const int64_t row = row0 + y, col = col0 + x;
+  if (row >= p.rows || col >= p.cols) return;
+  const bool whole = p.rows % 2 == 0 && p.cols % 2 == 0;
+  const int64_t to = whole ? (col / 2 * p.rows / 2 + row) * 2 + col % 2 : col * p.rows + row;
+  if (to < int64_t{p.rows} * p.cols) p.out[to] = p.in[row * p.cols + col];
+}
+MUST_REJECT(transpose, launch_half<turns_pairs>, "32 x 32: out[");
+
+__global__ void copy_transposes_kernel(Copy2D<float> p) {
+  const auto [row0, col0, y, x] = place_of_grid();
+  const int64_t row = row0 + y, col = col0 + x;
+  if (row < p.rows && col < p.cols) p.out[col * p.rows + row] = p.in[row * p.cols + col];
+}
+void copy_transposes(const Copy2D<float>& p, cudaStream_t stream) {
+  copy_transposes_kernel<<<tiles(p), dim3(kTile, kTile), 0, stream>>>(p);
+  CUDA_CHECK_LAUNCH();
+}
+MUST_REJECT(copy, copy_transposes, "2 x 3: out[0,1] is");
 
 }  // namespace
-
-void zeros(const Transpose<float>& p, cudaStream_t s) {
-  launch<Bug::kZeros>(p, s);
-}
-void drops_last_tiles(const Transpose<float>& p, cudaStream_t s) {
-  launch<Bug::kDropsLastTiles>(p, s);
-}
-void no_barrier(const Transpose<float>& p, cudaStream_t s) {
-  launch<Bug::kNoBarrier>(p, s);
-}
-void swaps_extents(const Transpose<float>& p, cudaStream_t s) {
-  launch<Bug::kSwapsExtents>(p, s);
-}
-void pitch_cols(const Transpose<float>& p, cudaStream_t s) {
-  launch<Bug::kPitchCols>(p, s);
-}
-void tile_stays(const Transpose<float>& p, cudaStream_t s) {
-  launch<Bug::kTileStays>(p, s);
-}
-void turns_twice(const Transpose<float>& p, cudaStream_t s) {
-  launch<Bug::kTurnsTwice>(p, s);
-}
-void half_swizzled(const Transpose<float>& p, cudaStream_t s) {
-  launch<Bug::kHalfSwizzled>(p, s);
-}
-void flushes(const Transpose<float>& p, cudaStream_t s) {
-  launch<Bug::kFlushes>(p, s);
-}
-void copies(const Transpose<float>& p, cudaStream_t s) {
-  const int64_t size = int64_t{p.rows} * p.cols;
-  copies_kernel<<<static_cast<unsigned>(days::ceil_div(size, 256)), 256, 0, s>>>(p.in, p.out, size);
-  CUDA_CHECK_LAUNCH();
-}
-void in_place(const Transpose<float>& p, cudaStream_t s) {
-  in_place_kernel<<<grid_of(p.rows, p.cols), dim3(32, 8), 0, s>>>(const_cast<float*>(p.in), p.out, p.rows,
-                                                                  p.cols);
-  CUDA_CHECK_LAUNCH();
-}
-void vector_tail(const Transpose<float>& p, cudaStream_t s) {
-  vector_tail_kernel<<<grid_of(days::ceil_div(p.rows, 4), p.cols), dim3(32, 8), 0, s>>>(p.in, p.out, p.rows,
-                                                                                        p.cols);
-  CUDA_CHECK_LAUNCH();
-}
-void copy_transposes(const Copy2D<float>& p, cudaStream_t s) {
-  copy_transposes_kernel<<<grid_of(p.rows, p.cols), dim3(32, 8), 0, s>>>(p.in, p.out, p.rows, p.cols);
-  CUDA_CHECK_LAUNCH();
-}
-
 }  // namespace day13

@@ -1,28 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <cmath>
+#include <string>
+#include <vector>
 
 #include "common/testing.h"
-#include "day14_softmax/ladder.h"
-
-TEST_LADDER(day14, softmax);
-TEST_LADDER(day14, softmax_backward);
-MUST_REJECT(day14, softmax, zeros);
-MUST_REJECT(day14, softmax, no_max);
-MUST_REJECT(day14, softmax, short_tail);
-MUST_REJECT(day14, softmax, unscaled);
-MUST_REJECT(day14, softmax, half_sum);
-MUST_REJECT(day14, softmax, fused_scale);
-MUST_REJECT(day14, softmax, zero_row);
-MUST_REJECT(day14, softmax, skips_nan);
-MUST_REJECT(day14, softmax, columns);
-MUST_REJECT(day14, softmax, stale_sum);
-MUST_REJECT(day14, softmax, starts_at_first);
-MUST_REJECT(day14, softmax, adds_warps);
-MUST_REJECT(day14, softmax_backward, backward_no_sum);
-MUST_REJECT(day14, softmax_backward, backward_sum_of_dy);
-MUST_REJECT(day14, softmax_backward, backward_short_tail);
-MUST_REJECT(day14, softmax_backward, backward_one_term);
+#include "day14_softmax/softmax.h"
 
 namespace day14 {
 
@@ -30,48 +13,49 @@ void reuses_at_once(const Softmax<float>&, cudaStream_t);  // day14_wrong.cu
 
 namespace {
 
-using Forward = void (*)(const Softmax<float>&, cudaStream_t);
-using Backward = void (*)(const SoftmaxBackward<float>&, cudaStream_t);
-constexpr Forward kForward[] = {softmax_naive<float>,  softmax_shared<float>,  softmax_online<float>,
-                                softmax_warp<float>,   softmax_vectors<float>, softmax_registers<float>,
-                                softmax_cluster<float>};
-constexpr Backward kBackward[] = {softmax_grad_naive<float>, softmax_grad_warp<float>,
-                                  softmax_grad_registers<float>};
+std::vector<days::Variant<Softmax<float>>> forward() {
+  return days::variants<Softmax<float>>("softmax");
+}
+std::vector<days::Variant<SoftmaxBackward<float>>> backward() {
+  return days::variants<SoftmaxBackward<float>>("softmax_backward");
+}
 
+// The pointers are never followed: the launchers must have thrown before.
 TEST(Day14Refuses, SizesThatAreNotPositiveOrTooLong) {
   const auto in = reinterpret_cast<const float*>(uintptr_t{1} << 40);
-  const auto out =
-      reinterpret_cast<float*>(uintptr_t{1} << 50);  // never followed: the launchers throw before
-  for (const Forward launch : kForward) {
-    EXPECT_THROW(launch({in, out, 0, 4}, nullptr), std::invalid_argument);
-    EXPECT_THROW(launch({in, out, 4, 0}, nullptr), std::invalid_argument);
-    EXPECT_THROW(launch({in, out, -4, 4}, nullptr), std::invalid_argument);
-    EXPECT_THROW(launch({in, out, 1, kMaxCols + 1}, nullptr), std::invalid_argument);
+  const auto out = reinterpret_cast<float*>(uintptr_t{1} << 50);
+  std::string refused;
+  for (const auto& variant : forward()) {
+    EXPECT_THROW(variant.launch({in, out, 0, 4}), std::invalid_argument) << variant.name;
+    EXPECT_THROW(variant.launch({in, out, 4, 0}), std::invalid_argument) << variant.name;
+    EXPECT_THROW(variant.launch({in, out, -4, 4}), std::invalid_argument) << variant.name;
+    EXPECT_THROW(variant.launch({in, out, 1, kMaxCols + 1}), std::invalid_argument) << variant.name;
+    for (const int cols : {4095, 16385, 131073}) {
+      if (variant.takes({in, out, 1, cols})) continue;
+      EXPECT_THROW(variant.launch({in, out, 1, cols}), std::invalid_argument) << variant.name;
+      refused += variant.name + " " + std::to_string(cols) + ", ";
+    }
   }
-  for (const Backward launch : kBackward) {
-    EXPECT_THROW(launch({in, in, out, 0, 4}, nullptr), std::invalid_argument);
-    EXPECT_THROW(launch({in, in, out, 4, -1}, nullptr), std::invalid_argument);
-    EXPECT_THROW(launch({in, in, out, 1, kMaxCols + 1}, nullptr), std::invalid_argument);
+  EXPECT_EQ(refused, "registers 16385, registers 131073, cluster 4095, cluster 131073, ");
+  EXPECT_THROW(softmax_cluster<float>({in, out, 2147483647, 4096}, nullptr), std::invalid_argument);
+  for (const auto& variant : backward()) {
+    EXPECT_THROW(variant.launch({in, in, out, 0, 4}), std::invalid_argument) << variant.name;
+    EXPECT_THROW(variant.launch({in, in, out, 4, -1}), std::invalid_argument) << variant.name;
+    EXPECT_THROW(variant.launch({in, in, out, 1, kMaxCols + 1}), std::invalid_argument) << variant.name;
   }
-  EXPECT_THROW(softmax_registers<float>({in, out, 1, kMaxColsRegisters + 1}, nullptr), std::invalid_argument);
-  EXPECT_THROW(softmax_cluster<float>({in, out, 1, kMaxColsCluster + 1}, nullptr), std::invalid_argument);
-  EXPECT_THROW(softmax_cluster<float>({in, out, 1, kMinColsCluster - 1}, nullptr), std::invalid_argument);
-  EXPECT_THROW(softmax_cluster<float>({in, out, 2147483647, kMinColsCluster}, nullptr),
-               std::invalid_argument);
-  EXPECT_THROW(softmax_grad_registers<float>({in, in, out, 1, kMaxColsBackward + 1}, nullptr),
-               std::invalid_argument);
+  EXPECT_THROW(softmax_grad_registers<float>({in, in, out, 1, 8193}, nullptr), std::invalid_argument);
 }
 
 // A row that is written while another one is still to be read there: wrong by luck of the order.
 TEST(Day14Refuses, MatricesThatOverlapInPart) {
   float values[64] = {}, apart[64] = {};
-  for (const Forward launch : kForward) {
-    EXPECT_THROW(launch({values, values + 15, 4, 4}, nullptr), std::invalid_argument);
-    EXPECT_THROW(launch({values + 1, values, 4, 4}, nullptr), std::invalid_argument);
+  for (const auto& variant : forward()) {
+    EXPECT_THROW(variant.launch({values, values + 15, 4, 4}), std::invalid_argument) << variant.name;
+    EXPECT_THROW(variant.launch({values + 1, values, 4, 4}), std::invalid_argument) << variant.name;
   }
-  for (const Backward launch : kBackward) {
-    EXPECT_THROW(launch({values, apart, values + 1, 4, 4}, nullptr), std::invalid_argument);
-    EXPECT_THROW(launch({apart, values, values + 15, 4, 4}, nullptr), std::invalid_argument);
+  for (const auto& variant : backward()) {
+    EXPECT_THROW(variant.launch({values, apart, values + 1, 4, 4}), std::invalid_argument) << variant.name;
+    EXPECT_THROW(variant.launch({apart, values, values + 15, 4, 4}), std::invalid_argument) << variant.name;
   }
 }
 
@@ -129,17 +113,17 @@ TEST(Day14Backward, AgreesWithFiniteDifferences) {
     for (const double value : want) most = std::max(most, std::abs(value));
     const days::DeviceBuffer<float> y(in.y), dy(in.dy_float), dx(in.y.size());
     std::vector<float> got(in.y.size());
-    const auto expect = [&](const char* name) {
+    const auto expect = [&](const std::string& name) {
       for (size_t i = 0; i < want.size(); ++i)
         ASSERT_NEAR(static_cast<double>(got[i]), want[i], 1e-6 * most) << name << " " << cols << " at " << i;
     };
     softmax_backward_reference<float>({in.y.data(), in.dy_float.data(), got.data(), rows, cols});
     expect("reference");
-    for (const Backward launch : kBackward) {
+    for (const auto& variant : backward()) {
       dx.poison();
-      launch({y.data(), dy.data(), dx.data(), rows, cols}, nullptr);
+      variant.launch({y.data(), dy.data(), dx.data(), rows, cols});
       got = dx.download();
-      expect("kernel");
+      expect(variant.name);
     }
   }
 }
@@ -150,15 +134,15 @@ TEST(Day14Backward, InPlace) {
   for (const days::Shape& shape : {days::Shape{9, 33}, {9, 64}, {3, 1025}, {2, 4097}}) {
     const int rows = shape[0], cols = shape[1];
     const Gradients in(static_cast<size_t>(rows), static_cast<size_t>(cols));
-    for (const Backward launch : kBackward) {
+    for (const auto& variant : backward()) {
       const days::DeviceBuffer<float> y(in.y), dy(in.dy_float), dx(in.y.size());
-      launch({y.data(), dy.data(), dx.data(), rows, cols}, nullptr);
+      variant.launch({y.data(), dy.data(), dx.data(), rows, cols});
       const std::vector<float> want = dx.download();
-      launch({y.data(), dy.data(), dy.data(), rows, cols}, nullptr);
-      EXPECT_EQ(dy.download(), want) << cols;
+      variant.launch({y.data(), dy.data(), dy.data(), rows, cols});
+      EXPECT_EQ(dy.download(), want) << variant.name << " " << cols;
       const days::DeviceBuffer<float> again(in.dy_float);
-      launch({y.data(), again.data(), y.data(), rows, cols}, nullptr);
-      EXPECT_EQ(y.download(), want) << cols;
+      variant.launch({y.data(), again.data(), y.data(), rows, cols});
+      EXPECT_EQ(y.download(), want) << variant.name << " " << cols;
     }
   }
 }

@@ -6,28 +6,11 @@
 #include <vector>
 
 #include "common/testing.h"
+#include "day16_device_query/checks.h"
+#include "day16_device_query/device_query.h"
 #include "day16_device_query/host_limits.h"
-#include "day16_device_query/ladder.h"
 #include "day16_device_query/properties.h"
 #include "day16_device_query/roofline.h"
-
-TEST_LADDER(day16, copy);
-MUST_REJECT(day16, copy, drops_tail);
-MUST_REJECT(day16, copy, drops_last_block);
-MUST_REJECT(day16, copy, shifted);
-MUST_REJECT(day16, copy, flushes_denormals);
-MUST_REJECT(day16, copy, loses_minus_zero);
-MUST_REJECT(day16, copy, quiets_nan);
-
-TEST_LADDER(day16, fma);
-MUST_REJECT(day16, fma, one_step_short);
-MUST_REJECT(day16, fma, one_step_more);
-MUST_REJECT(day16, fma, drops_steps);
-MUST_REJECT(day16, fma, rounds_twice);
-MUST_REJECT(day16, fma, flushes_denormals);
-MUST_REJECT(day16, fma, shares_chain);
-MUST_REJECT(day16, fma, drops_tail);
-MUST_REJECT(day16, fma, fast_forward);
 
 namespace day16 {
 namespace {
@@ -35,13 +18,15 @@ namespace {
 TEST(Day16Refuses, NoElementsOrSteps) {
   float value = 0;
   uint32_t word = 0;
-  EXPECT_THROW(copy_element({&word, &word, 0}, nullptr), std::invalid_argument);
-  EXPECT_THROW(copy_vector({&word, &word, -1}, nullptr), std::invalid_argument);
-  EXPECT_THROW(copy_few({&word, &word, 0}, nullptr), std::invalid_argument);
-  EXPECT_THROW(copy_inflight({&word, &word, 0}, nullptr), std::invalid_argument);
-  EXPECT_THROW(fma_ilp1({&value, &value, 1, 0, 0, 5}, nullptr), std::invalid_argument);
-  EXPECT_THROW(fma_ilp8({&value, &value, 1, 0, 5, 0}, nullptr), std::invalid_argument);
-  EXPECT_THROW(fma_ilp4_warps2({&value, &value, 1, 0, 5, -3}, nullptr), std::invalid_argument);
+  for (const auto& variant : days::variants<Copy<uint32_t>>("copy")) {
+    EXPECT_THROW(variant.launch({&word, &word, 0}), std::invalid_argument) << variant.name;
+    EXPECT_THROW(variant.launch({&word, &word, -1}), std::invalid_argument) << variant.name;
+  }
+  for (const auto& variant : days::variants<Fma<float>>("fma")) {
+    EXPECT_THROW(variant.launch({&value, &value, 1, 0, 0, 5}), std::invalid_argument) << variant.name;
+    EXPECT_THROW(variant.launch({&value, &value, 1, 0, 5, 0}), std::invalid_argument) << variant.name;
+    EXPECT_THROW(variant.launch({&value, &value, 1, 0, 5, -3}), std::invalid_argument) << variant.name;
+  }
 }
 
 // The check for large sizes must see what the reference would: one wrong bit in one element, and a NaN.

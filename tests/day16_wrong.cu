@@ -8,126 +8,156 @@
 #include <cstdint>
 
 #include "common/check.h"
+#include "common/must_reject.h"
 #include "common/util.h"
 #include "day16_device_query/device_query.h"
 
 namespace day16 {
 namespace {
 
-enum class CopyBug {
-  kDropsTail,         // copies whole groups of four alone
-  kDropsLastBlock,    // the grid is rounded down
-  kShifted,           // every element is its neighbour's
-  kFlushesDenormals,  // as if a float passed through arithmetic with -ftz=true
-  kLosesMinusZero,    // x + 0 is no copy: -0 becomes 0
-  kQuietsNan,         // arithmetic turns a signalling NaN into a quiet one
-};
+constexpr int kThreads = 256;
 
-template <CopyBug kBug>
-__global__ void wrong_copy_kernel(const uint32_t* x, uint32_t* y, int64_t n) {
-  const int64_t i = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  if (i >= (kBug == CopyBug::kDropsTail ? n / 4 * 4 : n)) return;
-  uint32_t v = x[kBug == CopyBug::kShifted && i + 1 < n ? i + 1 : i];
-  const uint32_t magnitude = v & 0x7fffffffu;
-  if (kBug == CopyBug::kFlushesDenormals && magnitude < 0x00800000u) v &= 0x80000000u;
-  if (kBug == CopyBug::kLosesMinusZero && magnitude == 0) v = 0;
-  if (kBug == CopyBug::kQuietsNan && magnitude > 0x7f800000u) v |= 0x00400000u;
-  y[i] = v;
+__device__ int64_t thread_of_grid() {
+  return int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
 }
 
-template <CopyBug kBug>
-void launch(const Copy<uint32_t>& p, cudaStream_t stream) {
-  int64_t blocks = days::ceil_div(p.n, 256);
-  if (kBug == CopyBug::kDropsLastBlock && blocks > 1) blocks = p.n / 256;
-  wrong_copy_kernel<kBug><<<static_cast<unsigned>(blocks), 256, 0, stream>>>(p.x, p.y, p.n);
+// ---- Copies ----
+
+template <void (*kKernel)(Copy<uint32_t>)>
+void launch_copy(const Copy<uint32_t>& p, cudaStream_t stream) {
+  kKernel<<<static_cast<unsigned>(days::ceil_div(p.n, kThreads)), kThreads, 0, stream>>>(p);
   CUDA_CHECK_LAUNCH();
 }
 
-enum class FmaBug {
-  kOneStepShort,      // steps - 1
-  kOneStepMore,       // steps + 1
-  kDropsSteps,        // the unrolled loop forgets the steps that are left over
-  kRoundsTwice,       // a multiplication, rounded, then an addition, rounded: no fused multiply-add
-  kFlushesDenormals,  // as if it computed with -ftz=true
-  kSharesChain,       // every second element gets its neighbour's chain
-  kDropsTail,         // elements after the last whole group of eight are not written
-  kFastForward,       // two steps in one, x = a*a*x + (a*b + b): the same on paper, other bits
-};
+// Copies whole groups of four alone.
+__global__ void copy_drops_tail(Copy<uint32_t> p) {
+  const int64_t i = thread_of_grid();
+  if (i < p.n / 4 * 4) p.y[i] = p.x[i];
+}
+MUST_REJECT(copy, launch_copy<copy_drops_tail>, "1: y[0] is 2.77909648e+09");  // the poison
 
-template <FmaBug kBug>
-__global__ void wrong_fma_kernel(const float* x, float* y, float a, float b, int64_t n, int64_t steps) {
-  const int64_t i = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  if (i >= (kBug == FmaBug::kDropsTail ? n / 8 * 8 : n)) return;
-  float v = x[kBug == FmaBug::kSharesChain ? i / 2 * 2 : i];
-  int64_t count = steps;
-  if (kBug == FmaBug::kOneStepShort) count -= 1;
-  if (kBug == FmaBug::kOneStepMore) count += 1;
-  if (kBug == FmaBug::kDropsSteps) count = steps / 32 * 32;
-  for (int64_t s = 0; s < count; ++s) {
-    if (kBug == FmaBug::kFastForward && s + 1 < count) {
-      v = fmaf(v, a * a, fmaf(a, b, b));
-      ++s;
-    } else if (kBug == FmaBug::kRoundsTwice) {
-      v = __fadd_rn(__fmul_rn(v, a), b);
-    } else {
-      v = fmaf(v, a, b);
-    }
-    if (kBug == FmaBug::kFlushesDenormals && fabsf(v) < 1.17549435e-38f) v = copysignf(0.0f, v);
+__global__ void right(Copy<uint32_t> p) {
+  const int64_t i = thread_of_grid();
+  if (i < p.n) p.y[i] = p.x[i];
+}
+// The grid is rounded down.
+void drops_last_block(const Copy<uint32_t>& p, cudaStream_t stream) {
+  const int64_t blocks = p.n < kThreads ? 1 : p.n / kThreads;
+  right<<<static_cast<unsigned>(blocks), kThreads, 0, stream>>>(p);
+  CUDA_CHECK_LAUNCH();
+}
+MUST_REJECT(copy, drops_last_block, "257: y[256] is 2.77909648e+09");
+
+// Every element is its neighbour's.
+__global__ void shifted(Copy<uint32_t> p) {
+  const int64_t i = thread_of_grid();
+  if (i < p.n) p.y[i] = p.x[i + 1 < p.n ? i + 1 : i];
+}
+MUST_REJECT(copy, launch_copy<shifted>, "2: y[0] is");
+
+// As if a float passed through arithmetic with -ftz=true.
+__global__ void copy_flushes_denormals(Copy<uint32_t> p) {
+  const int64_t i = thread_of_grid();
+  if (i >= p.n) return;
+  const uint32_t v = p.x[i];
+  p.y[i] = (v & 0x7fffffffu) < 0x00800000u ? v & 0x80000000u : v;
+}
+MUST_REJECT(copy, launch_copy<copy_flushes_denormals>, "special bits: y[2] is 0, expected 1");
+
+// x + 0 is no copy: -0 becomes 0.
+__global__ void loses_minus_zero(Copy<uint32_t> p) {
+  const int64_t i = thread_of_grid();
+  if (i < p.n) p.y[i] = p.x[i] == 0x80000000u ? 0u : p.x[i];
+}
+MUST_REJECT(copy, launch_copy<loses_minus_zero>, "special bits: y[1] is 0, expected 2.14748365e+09");
+
+// Arithmetic turns a signalling NaN into a quiet one.
+__global__ void quiets_nan(Copy<uint32_t> p) {
+  const int64_t i = thread_of_grid();
+  if (i >= p.n) return;
+  const uint32_t v = p.x[i];
+  p.y[i] = (v & 0x7fffffffu) > 0x7f800000u ? v | 0x00400000u : v;
+}
+MUST_REJECT(copy, launch_copy<quiets_nan>, "special bits: y[7] is 2.14328934e+09, expected 2.13909504e+09");
+
+// ---- Multiply-adds ----
+
+template <void (*kKernel)(Fma<float>)>
+void launch_fma(const Fma<float>& p, cudaStream_t stream) {
+  kKernel<<<static_cast<unsigned>(days::ceil_div(p.n, kThreads)), kThreads, 0, stream>>>(p);
+  CUDA_CHECK_LAUNCH();
+}
+
+// x = a * x + b, `steps` times, each rounded once, as it should be.
+__device__ float chain(float x, float a, float b, int64_t steps) {
+  for (int64_t s = 0; s < steps; ++s) x = fmaf(x, a, b);
+  return x;
+}
+
+__global__ void one_step_short(Fma<float> p) {
+  const int64_t i = thread_of_grid();
+  if (i < p.n) p.y[i] = chain(p.x[i], p.a, p.b, p.steps - 1);
+}
+MUST_REJECT(fma, launch_fma<one_step_short>, "1 x 1: y[0] is 0.841470957, expected -0.778962553");
+
+__global__ void one_step_more(Fma<float> p) {
+  const int64_t i = thread_of_grid();
+  if (i < p.n) p.y[i] = chain(p.x[i], p.a, p.b, p.steps + 1);
+}
+MUST_REJECT(fma, launch_fma<one_step_more>, "1 x 1: y[0] is 0.841454744, expected -0.778962553");
+
+// The loop is unrolled by 32 and forgets the steps that are left over.
+__global__ void drops_steps(Fma<float> p) {
+  const int64_t i = thread_of_grid();
+  if (i < p.n) p.y[i] = chain(p.x[i], p.a, p.b, p.steps / 32 * 32);
+}
+MUST_REJECT(fma, launch_fma<drops_steps>, "1 x 1: y[0] is 0.841470957, expected -0.778962553");
+
+// A multiplication, rounded, then an addition, rounded: no fused multiply-add.
+__global__ void rounds_twice(Fma<float> p) {
+  const int64_t i = thread_of_grid();
+  if (i >= p.n) return;
+  float v = p.x[i];
+  for (int64_t s = 0; s < p.steps; ++s) v = __fadd_rn(__fmul_rn(v, p.a), p.b);
+  p.y[i] = v;
+}
+MUST_REJECT(fma, launch_fma<rounds_twice>, "overflow: y[0] is 0.271514177, expected 0.271514237");
+
+// As if it computed with -ftz=true.
+__global__ void fma_flushes_denormals(Fma<float> p) {
+  const int64_t i = thread_of_grid();
+  if (i >= p.n) return;
+  float v = p.x[i];
+  for (int64_t s = 0; s < p.steps; ++s) {
+    v = fmaf(v, p.a, p.b);
+    if (fabsf(v) < 1.17549435e-38f) v = copysignf(0.0f, v);
   }
-  y[i] = v;
+  p.y[i] = v;
 }
+MUST_REJECT(fma, launch_fma<fma_flushes_denormals>, "underflow: y[0] is 0, expected 1.13533202e-41");
 
-template <FmaBug kBug>
-void launch(const Fma<float>& p, cudaStream_t stream) {
-  const int64_t blocks = days::ceil_div(p.n, 256);
-  wrong_fma_kernel<kBug><<<static_cast<unsigned>(blocks), 256, 0, stream>>>(p.x, p.y, p.a, p.b, p.n, p.steps);
-  CUDA_CHECK_LAUNCH();
+// Every second element gets its neighbour's chain.
+__global__ void shares_chain(Fma<float> p) {
+  const int64_t i = thread_of_grid();
+  if (i < p.n) p.y[i] = chain(p.x[i / 2 * 2], p.a, p.b, p.steps);
 }
+MUST_REJECT(fma, launch_fma<shares_chain>, "2 x 32: y[1] is");
+
+// Elements after the last whole group of eight are not written.
+__global__ void fma_drops_tail(Fma<float> p) {
+  const int64_t i = thread_of_grid();
+  if (i < p.n / 8 * 8) p.y[i] = chain(p.x[i], p.a, p.b, p.steps);
+}
+MUST_REJECT(fma, launch_fma<fma_drops_tail>, "1 x 1: y[0] is nan");
+
+// Two steps in one, x = a*a*x + (a*b + b): the same on paper, other bits.
+__global__ void fast_forward(Fma<float> p) {
+  const int64_t i = thread_of_grid();
+  if (i >= p.n) return;
+  const float v = chain(p.x[i], p.a * p.a, fmaf(p.a, p.b, p.b), p.steps / 2);
+  p.y[i] = chain(v, p.a, p.b, p.steps % 2);
+}
+MUST_REJECT(fma, launch_fma<fast_forward>, "1 x 31, overflow: y[0] is -331436.938, expected -331436.969");
 
 }  // namespace
-
-void drops_tail(const Copy<uint32_t>& p, cudaStream_t s) {
-  launch<CopyBug::kDropsTail>(p, s);
-}
-void drops_last_block(const Copy<uint32_t>& p, cudaStream_t s) {
-  launch<CopyBug::kDropsLastBlock>(p, s);
-}
-void shifted(const Copy<uint32_t>& p, cudaStream_t s) {
-  launch<CopyBug::kShifted>(p, s);
-}
-void flushes_denormals(const Copy<uint32_t>& p, cudaStream_t s) {
-  launch<CopyBug::kFlushesDenormals>(p, s);
-}
-void loses_minus_zero(const Copy<uint32_t>& p, cudaStream_t s) {
-  launch<CopyBug::kLosesMinusZero>(p, s);
-}
-void quiets_nan(const Copy<uint32_t>& p, cudaStream_t s) {
-  launch<CopyBug::kQuietsNan>(p, s);
-}
-
-void one_step_short(const Fma<float>& p, cudaStream_t s) {
-  launch<FmaBug::kOneStepShort>(p, s);
-}
-void one_step_more(const Fma<float>& p, cudaStream_t s) {
-  launch<FmaBug::kOneStepMore>(p, s);
-}
-void drops_steps(const Fma<float>& p, cudaStream_t s) {
-  launch<FmaBug::kDropsSteps>(p, s);
-}
-void rounds_twice(const Fma<float>& p, cudaStream_t s) {
-  launch<FmaBug::kRoundsTwice>(p, s);
-}
-void flushes_denormals(const Fma<float>& p, cudaStream_t s) {
-  launch<FmaBug::kFlushesDenormals>(p, s);
-}
-void shares_chain(const Fma<float>& p, cudaStream_t s) {
-  launch<FmaBug::kSharesChain>(p, s);
-}
-void drops_tail(const Fma<float>& p, cudaStream_t s) {
-  launch<FmaBug::kDropsTail>(p, s);
-}
-void fast_forward(const Fma<float>& p, cudaStream_t s) {
-  launch<FmaBug::kFastForward>(p, s);
-}
-
 }  // namespace day16

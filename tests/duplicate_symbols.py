@@ -22,6 +22,9 @@ import sys
 # "0000000000000000 000000000000004d W _ZN5day055naiveIfEEv...\t/path/02_x.cu:17"
 LINE = re.compile(r"^[0-9a-f]+ (?P<size>[0-9a-f]+) (?P<kind>[TWV]) (?P<name>[^\t]*)(?:\t(?P<place>.*):\d+)?$")
 OWN = re.compile(r"(^|[\s(])day\d\d::")
+# What a ladder calls: launchers take a stream, references and their parallel versions are named so. A helper of a header, such as
+# a check of the problem, may be compiled in another way in each object, and nvcc's objects have no lines to tell it by.
+CALLED = re.compile(r"CUstream_st\*\)|_(reference|parallel)(<.*>)?\(")
 # Not launchers: instantiations of other libraries' templates on the day's types, lambdas, constructors and destructors (the
 # compiler makes them where they are missing, otherwise at another level of optimization), and what else it adds.
 OTHER = re.compile(r"^(std::|__gnu_cxx::|void std::|testing::)|\{lambda|\(anonymous namespace\)|^(typeinfo|vtable|guard|VTT)"
@@ -36,7 +39,7 @@ def definitions(path):
         sys.exit(2)
     matches = [match for match in map(LINE.match, result.stdout.splitlines()) if match]
     for match, name in zip(matches, demangled([match["name"] for match in matches])):
-        if OWN.search(name) and not OTHER.search(name):
+        if OWN.search(name) and CALLED.search(name) and not OTHER.search(name):
             yield match["name"], match["kind"], int(match["size"], 16), match["place"] or ""
 
 

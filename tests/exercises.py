@@ -16,7 +16,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tools"))
 
-from days_cli import catalog, console, exercises, judge, paths  # noqa: E402
+from days_cli import catalog, console, exercises, judge, kinds, paths, program_day, program_judge  # noqa: E402
 
 
 def verdicts(kernel):
@@ -26,16 +26,26 @@ def verdicts(kernel):
     return [(stage.name, stage.verdict) for stage in stages], headers[0]["exercise"], stages
 
 
+def program_verdicts(day, name):
+    """The same of a program of a program day; "exercise" is the skeleton."""
+    source = f"{day.target}/exercise.cu" if name == "exercise" else program_day.source_of(day, name)
+    exercise = program_judge.exercise_of(day)
+    stages = program_judge.run_stages(program_judge.Judged(day, source), exercise.gates, lambda stage: None)
+    return [(stage.name, stage.verdict) for stage in stages], vars(exercise), stages
+
+
 def main(words):
     bad = 0
     days = [exercises.resolve(word, "check") for word in words] or \
-        [day for day in catalog.here() if (day.folder / "exercise.cu").is_file()]
+        [day for day in catalog.here() if exercises.skeleton(day).is_file() and not kinds.refusal(day, "check")]
     with tempfile.TemporaryDirectory() as folder:
         paths.MY = Path(folder)
         for day in days:
-            skeleton, exercise, _ = verdicts(judge.Kernel(day))
-            solution, _, told = verdicts(judge.Kernel(day, exercise["solution"]))
-            start, _, _ = verdicts(judge.Kernel(day, exercise["starts"]))
+            of = (lambda name, d=day: program_verdicts(d, name)) if day.kind == "program" else \
+                (lambda name, d=day: verdicts(judge.Kernel(d, name)))
+            skeleton, exercise, _ = of("exercise")
+            solution, _, told = of(exercise["solution"])
+            start, _, _ = of(exercise["starts"])
             wrong = []
             if skeleton != [("correct", "FAIL")]:
                 wrong.append(f"the skeleton: {skeleton}, expected to fail stage 1")

@@ -3,6 +3,7 @@
 """Holds `./days new` to its promise, in a copy of what git tracks: the new day builds without a warning, its tests fail
 until its kernels are written, and pass then; its exercise is one as every day's: the skeleton fails stage 1, the solution
 passes, the rung to start from fails a gate, and there are three hints. Takes minutes: .ci/run calls it, ctest doesn't."""
+import re
 import shutil
 import subprocess
 import sys
@@ -13,6 +14,10 @@ ROOT = Path(__file__).resolve().parent.parent
 HOLE = "// The kernel goes here. Until it writes y[i], the day's tests fail."
 KERNEL = "y[i] = x[i];"
 RUNGS = ("01_naive.cu", "02_neighbours.cu")
+PROGRAM_HOLE = """  // The kernel goes here. Until it writes y[i], the day's tests fail.
+  static_cast<void>(x), static_cast<void>(y);
+"""
+PROGRAM_KERNEL = "  y[i] = 2 * x[i] + 1;\n"
 
 
 def copy_of_the_clone(folder):
@@ -46,6 +51,35 @@ def must(condition, message, output):
         sys.exit(f"FAIL: {message}")
 
 
+def program_day(folder):
+    """The same of ./days new --kind program."""
+    code, output = days(folder, "new", "98", "proof_program", "--kind", "program")
+    must(code == 0, "days new --kind program fails", output)
+    shared = folder / "day98_proof_program" / "proof_program.cuh"
+    text = shared.read_text()
+    must(text.count(PROGRAM_HOLE) == 1, "the kernel has no hole", text)
+    code, output = days(folder, "check", "98")
+    must(code == 1 and "1 correct    FAIL" in output, "the skeleton must fail stage 1", output)
+    must("warning:" not in output, "the skeleton must build without a warning", output)
+    for hint in range(1, 4):
+        code, output = days(folder, "hint", "98")
+        must(code == 0 and f"Hint {hint} of 3" in output, f"the note must have hint {hint} of 3", output)
+    code, output = days(folder, "test", "98", "--preset", "cpu")
+    must(code == 1 and "1 passed" in output, "the programs of an empty kernel must fail, the mistake be noticed", output)
+    must("does not compile" not in output and "warning:" not in output, "the new day must build", output)
+    shared.write_text(text.replace(PROGRAM_HOLE, PROGRAM_KERNEL))
+    code, output = days(folder, "test", "98", "--backend", "simt")
+    must(code == 0, "the tests of a right kernel must pass", output)
+    done = subprocess.run([sys.executable, "-B", "tests/exercises.py", "98"], cwd=folder, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, universal_newlines=True, check=False)
+    must(done.returncode == 0, "the exercise must fail, its solution pass, its starting program fail a gate", done.stdout)
+    if shutil.which("nvcc"):
+        for line in re.findall(r"^    (nvcc .*?) &&", (shared.parent / "README.md").read_text(), re.MULTILINE):
+            done = subprocess.run(line, shell=True, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                  universal_newlines=True, check=False)
+            must(done.returncode == 0, f"{line} must compile", done.stdout)
+
+
 def main():
     with tempfile.TemporaryDirectory(prefix="new day ") as temporary:
         folder = Path(temporary) / "clone"
@@ -68,6 +102,10 @@ def main():
         must("does not compile" not in output and "warning:" not in output, "the new day must build", output)
         must("0 passed" not in output, "the wrong kernel is rejected, and that is a test that passes", output)
 
+        done = subprocess.run([sys.executable, "-B", "tools/results_tables.py", "--check"], cwd=folder, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, universal_newlines=True, check=False)
+        must("day97" not in done.stdout, "the new note must say that nothing is measured yet", done.stdout)
+
         replace(day, HOLE, KERNEL)
         code, output = days(folder, "test", "97", "--backend", "simt")
         must(code == 0, "the tests of right kernels must pass", output)
@@ -75,6 +113,10 @@ def main():
         done = subprocess.run([sys.executable, "-B", "tests/exercises.py", "97"], cwd=folder, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, universal_newlines=True, check=False)
         must(done.returncode == 0, "the exercise must fail, its solution pass, its starting rung fail a gate", done.stdout)
+
+        done = subprocess.run([sys.executable, "-B", "tests/mutants.py", "--jobs", "1", "--only", "day97"], cwd=folder,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True, check=False)
+        must(done.returncode == 0 and "2 found" in done.stdout, "the tests must notice the day's mutants", done.stdout)
 
         if shutil.which("nvcc"):
             command = ["nvcc", "-std=c++20", "-arch=sm_75", "-I.", "--Werror", "all-warnings", "-Xcompiler=-Wall,-Wextra",
@@ -85,6 +127,7 @@ def main():
                     done = subprocess.run([*command, f"day97_proof/{kernel}"], cwd=folder, stdout=subprocess.PIPE,
                                           stderr=subprocess.STDOUT, universal_newlines=True, check=False)
                     must(done.returncode == 0, f"nvcc must compile the new {kernel}", done.stdout)
+        program_day(folder)
     print("a new day builds, fails its tests and its exercise's check, and passes both once it is written")
 
 

@@ -4,6 +4,9 @@
 
     tools/ncu_counters.py measure GPU [DAY ...]       on a machine with that GPU, ncu and nvcc; writes
                                                       docs/results/GPU/counters/dayNN.json
+    tools/ncu_counters.py stale GPU [SECONDS]         the same of what was never counted, or is of kernels that have changed
+                                                      since; saves after each variant, ends in SECONDS and goes on next time.
+                                                      Without ncu it says what that is
     tools/ncu_counters.py programs GPU LIST.json      the same for programs that are no part of the course; writes
                                                       docs/results/GPU/counters/programs.json
     tools/ncu_counters.py recount [DAY ...]           explain's side anew, where explain has changed
@@ -19,10 +22,16 @@ import csv
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from days_cli import stale  # noqa: E402
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "counters.md"
@@ -133,25 +142,94 @@ def device_facts():
     return {"device": name[0], "driver": name[1], "cuda": release, "ncu": ncu}
 
 
+def count_variant(day, name, ladder, kind, shape, variant):
+    """A row of a counters file."""
+    kernels = explain_variant(day, kind, shape, variant)
+    launches, done = counted([f"build/run/cuda/{name}", "--variant", variant, "--type", kind, "--size",
+                              size_text(shape)], kernels)
+    print(f"{name} {variant} {kind} {size_text(shape)}: {len(kernels)} launches explained, {len(launches)} counted",
+          flush=True)
+    if len(launches) < len(kernels):
+        print(done.stdout[-600:], done.stderr[-600:])
+    return {"ladder": ladder, "variant": variant, "type": kind, "size": size_text(shape),
+            "source": stale.kernels(name).number(variant), "explain": kernels, "ncu": launches}
+
+
+def save(path, data):
+    """All of it or nothing: what is there stays until the new file is whole."""
+    part = path.with_name(path.name + ".part")
+    part.parent.mkdir(parents=True, exist_ok=True)
+    part.write_text(json.dumps(data, indent=1) + "\n")
+    os.replace(part, path)
+
+
+def counters_file(gpu, day):
+    return ROOT / "docs" / "results" / gpu / "counters" / f"day{int(day):02}.json"
+
+
+def days_with_ladders():
+    return [path.parent.name[3:5] for path in sorted(ROOT.glob("day[0-9][0-9]_*/ladder.cpp"))]
+
+
 def measure(gpu, wanted):
-    folder = ROOT / "docs" / "results" / gpu / "counters"
-    folder.mkdir(parents=True, exist_ok=True)
     facts = device_facts()
-    for day in wanted or [path.name[3:5] for path in sorted(ROOT.glob("day[0-9][0-9]_*"))]:
+    for day in wanted or days_with_ladders():
         days("run", day, "--backend", "cuda", "--list")  # builds it
-        rows = []
-        for name, ladder, kind, shape, variant in variants_of(day):
-            kernels = explain_variant(day, kind, shape, variant)
-            launches, done = counted([f"build/run/cuda/{name}", "--variant", variant, "--type", kind, "--size",
-                                      size_text(shape)], kernels)
-            print(f"{name} {variant} {kind} {size_text(shape)}: {len(kernels)} launches explained, {len(launches)} counted",
-                  flush=True)
-            if len(launches) < len(kernels):
-                print(done.stdout[-600:], done.stderr[-600:])
-            rows.append({"ladder": ladder, "variant": variant, "type": kind, "size": size_text(shape), "explain": kernels,
-                         "ncu": launches})
-        path = folder / f"day{int(day):02}.json"
-        path.write_text(json.dumps({"day": name, **facts, "rows": rows}, indent=1) + "\n")
+        variants = list(variants_of(day))
+        rows = [count_variant(day, *variant) for variant in variants]
+        save(counters_file(gpu, day), {"day": variants[0][0], **facts, "rows": rows})
+
+
+def is_stale(day_name, row):
+    return stale.has_changed(day_name, row, "variant")
+
+
+def stale_variants(gpu, day):
+    """(order, what is stale in words) of a day's counters, as far as it is known before anything runs; None for nothing."""
+    path = counters_file(gpu, day)
+    if not path.exists():
+        return 0, "never counted"
+    data = json.loads(path.read_text())
+    known = stale.kernels(data["day"])
+    there = {known.variant(row["variant"]) for row in data["rows"]}
+    new = [variant for variant in known.launchers if variant not in there]
+    changed = [row["variant"] for row in data["rows"] if is_stale(data["day"], row)]
+    words = [f"new: {', '.join(new)}"] * bool(new) + [f"changed: {', '.join(changed)}"] * bool(changed)
+    return (1 if new else 2, "; ".join(words)) if words else None
+
+
+def measure_stale(gpu, seconds):
+    """Counts what is stale, the most needed first, saves each variant, begins none after `seconds`."""
+    needs = [(stale_variants(gpu, day), day) for day in days_with_ladders()]
+    ranked = sorted((entry for entry in needs if entry[0]), key=lambda entry: (entry[0][0], entry[1]))
+    if shutil.which("ncu") is None:
+        for (_, why), day in ranked:
+            print(f"{gpu} day {day}: {why}")
+        print(f"{len(ranked)} days have something to count; there is no ncu here to count it with")
+        return 0
+    began, facts, counted_rows, waiting = time.monotonic(), None, 0, 0
+    for _, day in ranked:
+        if seconds and time.monotonic() - began > seconds:
+            waiting += 1
+            continue
+        facts = facts or device_facts()
+        days("run", day, "--backend", "cuda", "--list")  # builds it
+        path = counters_file(gpu, day)
+        for variant in variants_of(day):
+            old = json.loads(path.read_text()) if path.exists() else {"rows": []}
+            key = variant[1], variant[4]
+            row = next((row for row in old["rows"] if (row["ladder"], row["variant"]) == key), None)
+            if row and not is_stale(variant[0], row):
+                continue
+            if seconds and time.monotonic() - began > seconds:
+                waiting += 1
+                break
+            fresh = count_variant(day, *variant)
+            rows = [fresh if (row["ladder"], row["variant"]) == key else row for row in old["rows"]]
+            save(path, {"day": variant[0], **facts, "rows": rows if fresh in rows else [*rows, fresh]})
+            counted_rows += 1
+    print(f"{counted_rows} variants counted, {waiting} days wait" + (": call it again" if waiting else "; next: tools/ncu_counters.py write"))
+    return 0
 
 
 def measure_programs(gpu, list_file):
@@ -240,7 +318,7 @@ def tables():
         for path in sorted(folder.glob("*.json")):
             if path.name == "reasons.json":
                 continue
-            data, body = json.loads(path.read_text()), []
+            data, body, changed = json.loads(path.read_text()), [], False
             for row in data["rows"]:
                 for kernel, metric, ours, theirs in comparisons(row):
                     total += 1
@@ -253,11 +331,15 @@ def tables():
                             unexplained.append(f"{key}: explain {ours:,}, ncu {theirs:,}")
                     what = row["variant"] + ("" if row["type"] == "fp32" else f" {row['type']}") if "variant" in row else \
                         f"{row['repository']} {row['file']}"
+                    if "variant" in row and is_stale(data["day"], row):
+                        what, changed = what + stale.MARK, True
                     body.append(f"| {what} | `{kernel}` | {metric} | {ours:,} | {theirs:,} | "
                                 f"{'equal' if ours == theirs else reason} |")
             title = data.get("day", "Programs that were not written for this course")
             lines += [f"### {title}", "", f"{data['device']}, CUDA {data['cuda']}, ncu {data['ncu']}.", "",
                       "| what | kernel | counter | explain | ncu | |", "|---|---|---|---:|---:|---|", *body, ""]
+            if changed:
+                lines += ["†: its kernel has changed since it was counted; `./days explain` says today what is said here.", ""]
     return [f"{equal:,} of {total:,} counters are equal.", "", *lines], unexplained
 
 
@@ -304,6 +386,8 @@ def main(arguments):
     command = arguments[0] if arguments else ""
     if command == "measure" and len(arguments) >= 2:
         return measure(arguments[1], arguments[2:])
+    if command == "stale" and len(arguments) in (2, 3) and (arguments[2:] or ["1"])[0].isdigit():
+        return measure_stale(arguments[1], int((arguments[2:] or ["0"])[0]))
     if command == "programs" and len(arguments) == 3:
         return measure_programs(arguments[1], arguments[2])
     if command == "recount":

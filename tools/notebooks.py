@@ -10,7 +10,6 @@ exercise.
 """
 import contextlib
 import json
-import re
 import shutil
 import sys
 from pathlib import Path
@@ -18,7 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tools"))
 
-from days_cli import catalog, exercises  # noqa: E402
+from days_cli import catalog, exercises, kinds, ladders, program_judge  # noqa: E402
 
 FOLDER = ROOT / "docs" / "notebooks"
 
@@ -43,11 +42,11 @@ except ImportError:
     print("not on Colab: my/ stays where it is")'''
 
 
-def solution_names(day):
-    """(ladder's starting rung, solution) as ladder.h's .exercise names them."""
-    found = re.search(r'\.exercise\(LAUNCHER\(\w+\),\s*(?:"[^"]*"\s*)+,\s*"(\w+)",\s*"(\w+)"',
-                      (day.folder / "ladder.h").read_text(encoding="utf-8"))
-    return found[1], found[2]
+def starting_rung(day):
+    """What the exercise starts from, as ladder.cpp's .exercise names it, or a program day's front matter."""
+    if day.kind == "program":
+        return program_judge.exercise_of(day).starts
+    return ladders.exercise(day)[1]
 
 
 def cells(day):
@@ -58,21 +57,23 @@ def cells(day):
                        "On Colab choose Runtime > Change runtime type > T4 GPU; without a GPU all cells work too, the "
                        "kernels then run on the CPU.")
     yield "code", CLONE
-    yield "markdown", "Every rung of the day, checked and, on a GPU, timed:"
+    program = day.kind == "program"
+    yield "markdown", f"Every {'program' if program else 'rung'} of the day, checked and, on a GPU, timed:"
     yield "code", f"!./days run {number}"
     if (day.folder / "exercise.cu").is_file():
-        start, _ = solution_names(day)
+        start = starting_rung(day)
         yield "code", KEEP
-        yield "markdown", f"What the first kernel asks of the memory, counted request by request (`{start}`):"
+        yield "markdown", (f"What the streams of `{start}` let run side by side:" if program else
+                           f"What the first kernel asks of the memory, counted request by request (`{start}`):")
         yield "code", (f"!./days explain {number} {start}\n"
                        "from glob import glob\nfrom IPython.display import SVG, display\n"
                        f'for picture in sorted(glob("build/explain/{number:02}_{start}*.svg")):\n    display(SVG(picture))')
-        yield "markdown", "## Yours\n\nEdit the kernel and run the cell: it saves your file. Then check it."
+        yield "markdown", "## Yours\n\nEdit the " + ("program" if program else "kernel") + " and run the cell: it saves your file. Then check it."
         yield "code", f"%%writefile my/day{number:02}.cu\n" + exercises.skeleton(day).read_text(encoding="utf-8").rstrip("\n")
         yield "code", f"!./days check {number}"
         yield "markdown", "Stuck? Run this for a hint, and again for the next of three:"
         yield "code", f"!./days hint {number}"
-        yield "markdown", "Our kernel, as a difference from yours. Try first."
+        yield "markdown", "Our " + ("program" if program else "kernel") + ", as a difference from yours. Try first."
         yield "code", f"# !./days solution {number} --yes"
         yield "code", "!./days next"
 
@@ -93,7 +94,8 @@ def notebook(day):
 
 
 def write(check):
-    wanted = {FOLDER / f"day{day.number:02}.ipynb": notebook(day) for day in catalog.here()}
+    wanted = {FOLDER / f"day{day.number:02}.ipynb": notebook(day) for day in catalog.here()
+              if not kinds.refusal(day, "run")}
     stale = [path for path, text in wanted.items() if not path.is_file() or path.read_text(encoding="utf-8") != text]
     extra = [path for path in sorted(FOLDER.glob("*.ipynb")) if path not in wanted]
     for path in stale + extra:

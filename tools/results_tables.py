@@ -14,7 +14,7 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from days_cli import result_plots  # noqa: E402
+from days_cli import result_plots, stale  # noqa: E402
 from days_cli import results as result_files  # noqa: E402
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -32,9 +32,9 @@ def number(value):
 
 
 def row_cells(row, table, library):
-    seconds = row.get("seconds")
+    seconds, name = row.get("seconds"), stale.name(row)
     if not seconds:
-        return [row["name"], row.get("reason", row.get("result", "")), "", "", ""]
+        return [name, row.get("reason", row.get("result", "")), "", "", ""]
     # A CPU row may have run on a smaller problem; its rate is then its own.
     rate = result_files.rate(table, row)
     of_limit = row.get("of_limit")
@@ -42,17 +42,19 @@ def row_cells(row, table, library):
     note = ""
     if row["kind"] == "cpu" and list(table["shape"].values()) != row["shape"]:
         note = " at " + " × ".join(map(str, row["shape"]))
-    return [row["name"], time_text(seconds) + note, number(rate) if rate else "",
+    return [name, time_text(seconds) + note, number(rate) if rate else "",
             f"{of_limit:.1%}" if of_limit else "", f"{ratio:.3f}" if ratio else ""]
 
 
 def table_lines(table):
     unit = result_files.unit(table)
     library = result_files.library(table)
-    limit = result_files.scaled(table, table["limit"]["per_second"])
+    said = ""
+    if "limit" in table:
+        limit = result_files.scaled(table, table["limit"]["per_second"])
+        said = f"; the limit is this device's own {table['limit']['name']}, {number(limit)} {unit}, measured in the same run"
     cells = (row_cells(row, table, library) for row in table["rows"] if row.get("reason") != f"no {table['type']}")
-    return [f"**{table['ladder']}**, {result_files.size(table, ' × ')} {table['type']}; the limit is this device's own {table['limit']['name']}, "
-            f"{number(limit)} {unit}, measured in the same run.", "",
+    return [f"**{table['ladder']}**, {result_files.size(table, ' × ')} {table['type']}{said}.", "",
             f"| rung | time | {unit} | of limit | × {library['name'] if library else 'library'} |",
             "|---|---|---|---|---|", *("| " + " | ".join(row) + " |" for row in cells), ""]
 
@@ -71,7 +73,7 @@ def sweep_lines(tables):
             continue
         rows = {row["name"]: row for row in table["rows"] if row.get("seconds")}
         ratios = [result_files.over_library(best, rows[name]) if name in rows else None for name in libraries]
-        cells = [result_files.size(table, " × "), best["name"], time_text(best["seconds"]), number(result_files.rate(table, best)),
+        cells = [result_files.size(table, " × "), stale.name(best), time_text(best["seconds"]), number(result_files.rate(table, best)),
                  f"{best['of_limit']:.1%}" if best.get("of_limit") else "", *("" if ratio is None else f"{ratio:.3f}" for ratio in ratios)]
         lines.append("| " + " | ".join(cells) + " |")
     return [*lines, ""]
@@ -92,8 +94,15 @@ def render(results):
         lines += [f"<details><summary>Also measured: {shapes}</summary>", "",
                   *(line for table in others for line in table_lines(table)), "</details>", ""]
     day = int(results["day"][3:5])
+    if stale.any_changed(results["tables"]):
+        lines += [stale.remark(results["day"]), ""]
+    missing = stale.never_measured(results)
+    if missing:
+        lines += [f"Not measured on a GPU yet: {', '.join(missing)}. `./days bench {day} --stale --record` does.", ""]
+    others = sorted({(table["date"][:10], table["commit"][:7]) for table in results["tables"] if table.get("commit")})
     lines.append(f"{device['name']} ({device['sm']}), CUDA {results['cuda']}, {results['date'][:10]}, commit "
-                 f"{results['commit'][:7] or 'unknown'}: `./days {results.get('command', 'run')} {day}`.")
+                 f"{results['commit'][:7] or 'unknown'}: `./days {results.get('command', 'run')} {day}`."
+                 + (f" Some tables are older: {', '.join(f'{date}, commit {commit}' for date, commit in others)}." if others else ""))
     return "\n".join(lines)
 
 
@@ -107,6 +116,21 @@ def expected(path, results):
     return files
 
 
+def unmeasured():
+    """{note: its text} of days with a ladder that a GPU with results has not measured: they say so where the results will be."""
+    gpus, texts = result_files.recorded(), {}
+    for ladder in sorted(ROOT.glob("day[0-9][0-9]_*/ladder.cpp")):
+        note = ladder.parent / "README.md"
+        for gpu in gpus:
+            if (ROOT / "docs" / "results" / gpu / f"{ladder.parent.name[:5]}.json").exists():
+                continue
+            markers = re.compile(rf"(<!-- results:{gpu} -->\n).*?(<!-- /results:{gpu} -->)", re.DOTALL)
+            text = texts.get(note) or read(note)
+            said = f"Not measured on a GPU yet: `./days bench {int(ladder.parent.name[3:5])}`.\n"
+            texts[note] = markers.sub(lambda m: m[1] + said + m[2], text) if markers.search(text) else None
+    return texts
+
+
 def read(path):
     return path.read_text(encoding="utf-8") if path.exists() else ""
 
@@ -116,31 +140,36 @@ def main():
     if sys.argv[1:] and not check:
         print(__doc__.strip(), file=sys.stderr)
         return 2
-    stale, pictures = 0, set()
+    behind, pictures, texts = 0, set(), dict(unmeasured())
+    for note, text in texts.items():
+        if text is None:
+            print(f"error: {note.relative_to(ROOT)} has no <!-- results:{result_files.recorded()[0]} --> markers", file=sys.stderr)
+            return 1
     for path in sorted(ROOT.glob("docs/results/*/day[0-9][0-9].json")):
-        for file, text in expected(path, json.loads(path.read_text(encoding="utf-8"))).items():
+        for file, text in expected(path, stale.mark(json.loads(path.read_text(encoding="utf-8")))).items():
             pictures.add(file)
-            shown = file.relative_to(ROOT)
             if text is None:
-                print(f"error: {shown} has no <!-- results:{path.parent.name} --> markers", file=sys.stderr)
+                print(f"error: {file.relative_to(ROOT)} has no <!-- results:{path.parent.name} --> markers", file=sys.stderr)
                 return 1
-            if text == read(file):
-                continue
-            stale += 1
-            if check:
-                print(f"error: {shown} is not what {path.relative_to(ROOT)} says: run ./days report", file=sys.stderr)
-            else:
-                file.parent.mkdir(exist_ok=True)
-                file.write_text(text, encoding="utf-8")
-                print(f"wrote {shown}")
+            texts[file] = text
+    for file, text in texts.items():
+        if text == read(file):
+            continue
+        behind += 1
+        if check:
+            print(f"error: {file.relative_to(ROOT)} is not what docs/results say: run ./days report", file=sys.stderr)
+        else:
+            file.parent.mkdir(exist_ok=True)
+            file.write_text(text, encoding="utf-8")
+            print(f"wrote {file.relative_to(ROOT)}")
     for file in sorted(set(ROOT.glob("day[0-9][0-9]_*/pictures/results_*.svg")) - pictures):
-        stale += 1
+        behind += 1
         if check:
             print(f"error: {file.relative_to(ROOT)} is of no result file: run ./days report", file=sys.stderr)
         else:
             file.unlink()
             print(f"removed {file.relative_to(ROOT)}")
-    return 1 if check and stale else 0
+    return 1 if check and behind else 0
 
 
 if __name__ == "__main__":

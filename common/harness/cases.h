@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: MIT
 //
 // Part of run_day.cpp: one variant on every test shape and every kind of inputs, each case told as a line of
-// JSON.
-// ./days check reads them. A case is written as soon as it is known, so that a crash loses only its own.
+// JSON, which ./days check reads. A case is written as soon as it is known: a crash loses only its own.
 //
-// First line:  {"ladder", "exercise": {goal, starts, solution, gates {...}} or null}
+// First line:  {"ladder", "cases" (how many will come), "exercise": {goal, starts, solution, gates {...}}}
 // A case:      {"ladder", "type", "shape" {extent: n}, "inputs", "result" ("ok", "fail", "refused"),
-// "compared",
-//              "wrong", "unwritten", "worst", "first" [{"at", "index", "got", "expected"}], "notes",
-//              "blocks", "threads" (of the last launch; CPU backend)}
+//              "compared", "wrong", "unwritten", "worst", "first" [{"at", "index", "got", "expected"}],
+//              "outputs" [{"name", "compared", "wrong", "unwritten", "worst"}], "notes", "blocks", "threads" (of the last launch; CPU backend)}
 #pragma once
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -24,6 +23,7 @@
 #include "common/harness/options.h"
 #include "common/instance.h"
 #include "common/json.h"
+#include "common/progress.h"
 #include "common/timing.h"
 
 #ifdef __SIMT__
@@ -32,6 +32,25 @@
 
 namespace days {
 namespace detail {
+
+// One shape with one kind of inputs in one element type.
+struct Case {
+  const LadderInfo* ladder;
+  size_t type;
+  const Shape* shape;
+  size_t maker;
+
+  const std::string& type_name() const { return ladder->types[type].name; }
+  const std::string& inputs_name() const { return ladder->makers[maker].name; }
+  // "rows 3, cols 33, fp16, huge"
+  std::string name() const {
+    std::string text;
+    for (size_t i = 0; i < shape->size(); ++i)
+      text += ladder->extents[i] + " " + std::to_string(shape->numbers()[i]) + ", ";
+    if (type_name() != "fp32") text += type_name() + ", ";
+    return text + (inputs_name().empty() ? "random inputs" : inputs_name());
+  }
+};
 
 class Cases {
  public:
@@ -42,10 +61,11 @@ class Cases {
   Cases& operator=(const Cases&) = delete;
   ~Cases() { std::fclose(file_); }
 
-  void header(const LadderInfo& ladder) {
+  void header(const LadderInfo& ladder, size_t cases) {
     Json json;
     json.open('{');
     json.member("ladder", ladder.name);
+    json.member("cases", cases);
     json.key("exercise");
     json.open('{');
     if (ladder.exercise_info) {
@@ -59,6 +79,9 @@ class Cases {
       json.member("wasted_sectors", exercise.gates.wasted_sectors);
       json.member("conflicts", exercise.gates.conflicts);
       json.member("bytes_per_request", exercise.gates.bytes_per_request);
+      json.member("atomics_per_input", exercise.gates.atomics_per_input);
+      json.member("launches", exercise.gates.launches);
+      json.member("workspace", exercise.gates.workspace);
       json.member("speed", exercise.gates.speed);
       json.close();
     }
@@ -67,17 +90,17 @@ class Cases {
     line(json);
   }
 
-  void add(const LadderInfo& ladder, size_t type, const Shape& shape, size_t maker, const char* result,
-           const Report& report, uint64_t blocks, uint64_t threads) {
+  void add(const Case& one, const char* result, const Report& report, uint64_t blocks, uint64_t threads) {
     Json json;
     json.open('{');
-    json.member("ladder", ladder.name);
-    json.member("type", ladder.types[type].name);
+    json.member("ladder", one.ladder->name);
+    json.member("type", one.type_name());
     json.key("shape");
     json.open('{');
-    for (size_t i = 0; i < shape.size(); ++i) json.member(ladder.extents[i], shape.numbers()[i]);
+    for (size_t i = 0; i < one.shape->size(); ++i)
+      json.member(one.ladder->extents[i], one.shape->numbers()[i]);
     json.close();
-    json.member("inputs", ladder.makers[maker].name);
+    json.member("inputs", one.inputs_name());
     json.member("result", result);
     json.member("compared", report.compared);
     json.member("wrong", report.wrong);
@@ -85,12 +108,24 @@ class Cases {
     json.member("worst", report.worst);
     json.key("first");
     json.open('[');
-    for (const Mismatch& m : report.first) {
+    for (const Report::Shown& shown : report.shown()) {
       json.open('{');
-      json.member("at", report.place(m.index));
-      json.member("index", m.index);
-      json.member("got", Report::number(m.got));
-      json.member("expected", Report::number(m.want));
+      json.member("at", shown.place);
+      json.member("index", shown.mismatch.index);
+      json.member("got", Report::number(shown.mismatch.got));
+      json.member("expected", Report::number(shown.mismatch.want));
+      json.close();
+    }
+    json.close();
+    json.key("outputs");
+    json.open('[');
+    for (const Report& output : report.outputs) {
+      json.open('{');
+      json.member("name", output.name);
+      json.member("compared", output.compared);
+      json.member("wrong", output.wrong);
+      json.member("unwritten", output.unwritten);
+      json.member("worst", output.worst);
       json.close();
     }
     json.close();
@@ -107,18 +142,34 @@ class Cases {
  private:
   // Line breaks within strings are escaped, so all others may go.
   void line(const Json& json) {
+    if (!progress_is_ours()) return;
     std::string text = json.text();
     std::replace(text.begin(), text.end(), '\n', ' ');
-    std::fprintf(file_, "%s\n", text.c_str());
-    std::fflush(file_);
+    if (std::fprintf(file_, "%s\n", text.c_str()) < 0 || std::fflush(file_) != 0)
+      throw Exit(kMachine, std::string("--cases: ") + std::strerror(errno));
   }
 
   std::FILE* file_;
 };
 
+// All cases of the variant `row`, known before the first one runs.
+inline std::vector<Case> list_cases(const LadderInfo& ladder, const Row& row, bool small) {
+  constexpr double kSmallBytes = 256 << 10;
+  std::vector<Case> cases;
+  for (size_t type = 0; type < ladder.types.size(); ++type) {
+    if (!ladder.absent(row, type, current_device()).empty()) continue;
+    for (const Shape& shape : ladder.test_shapes) {
+      for (size_t maker = 0; maker < ladder.makers.size(); ++maker) {
+        if (small && Instance::device_bytes(ladder, type, shape, maker) > kSmallBytes) continue;
+        cases.push_back({&ladder, type, &shape, maker});
+      }
+    }
+  }
+  return cases;
+}
+
 // Exit code: 0 all right, 1 some wrong or a fault, after which no further case runs.
 inline int run_cases(const Options& options, const std::vector<const LadderInfo*>& ladders) {
-  constexpr double kSmallBytes = 256 << 10;
   if (options.variants.size() != 1) throw Exit(kUsage, "--cases goes with one --variant");
   const std::string& name = options.variants[0];
   Cases cases(options.cases);
@@ -127,34 +178,25 @@ inline int run_cases(const Options& options, const std::vector<const LadderInfo*
     for (const Row& row : ladder->rows) {
       if (row.name != name) continue;
       found = true;
-      cases.header(*ladder);
+      const std::vector<Case> all = list_cases(*ladder, row, options.small);
+      cases.header(*ladder, all.size());
       Stream stream;
-      for (size_t type = 0; type < ladder->types.size(); ++type) {
-        const std::string absent = ladder->absent(row, type, current_device());
-        if (!absent.empty()) continue;
-        for (const Shape& shape : ladder->test_shapes) {
-          for (size_t maker = 0; maker < ladder->makers.size(); ++maker) {
-            if (options.small && Instance::device_bytes(*ladder, type, shape, maker) > kSmallBytes) continue;
-            Instance instance(*ladder, type, shape, maker);
-            const bool takes = instance.supports(row);
-            uint64_t blocks = 0, threads = 0;
-            const auto look = [&] {
+      for (const Case& one : all) {
+        progress_at(one.name());
+        Instance instance(*ladder, one.type, *one.shape, one.maker);
+        const bool takes = instance.supports(row);
+        uint64_t blocks = 0, threads = 0;
+        const auto look = [&] {
 #ifdef __SIMT__
-              const simt::LaunchStats last = simt::stats().last;
-              blocks = last.blocks;
-              threads = last.threads;
+          const simt::LaunchStats last = simt::stats().last;
+          blocks = last.blocks;
+          threads = last.threads;
 #endif
-            };
-            const Report report = takes ? instance.run(row, stream, look) : instance.refuse(row, stream);
-            good = good && report.ok();
-            cases.add(*ladder, type, shape, maker,
-                      !report.ok() ? "fail"
-                      : takes      ? "ok"
-                                   : "refused",
-                      report, blocks, threads);
-            if (cudaDeviceSynchronize() != cudaSuccess) return kWrong;
-          }
-        }
+        };
+        const Report report = takes ? instance.run(row, stream, {{}, look}) : instance.refuse(row, stream);
+        good = good && report.ok();
+        cases.add(one, !report.ok() ? "fail" : takes ? "ok" : "refused", report, blocks, threads);
+        if (cudaDeviceSynchronize() != cudaSuccess) return kWrong;
       }
     }
   }

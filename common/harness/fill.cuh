@@ -4,6 +4,7 @@
 // changed.
 #pragma once
 
+#include <cuda_fp8.h>
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -34,6 +35,16 @@ __global__ void fill_kernel(T* data, size_t n, Distribution distribution, uint64
   const size_t stride = size_t{gridDim.x} * blockDim.x;
   for (size_t i = size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n; i += stride) {
     data[i] = random_value<T>(distribution, seed, i, a, b);
+  }
+}
+
+// n packed numbers, two a byte.
+template <>
+__global__ void fill_kernel(uint4x2* data, size_t n, Distribution distribution, uint64_t seed, double a,
+                            double b) {
+  const size_t stride = size_t{gridDim.x} * blockDim.x;
+  for (size_t i = size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < (n + 1) / 2; i += stride) {
+    data[i] = random_pair(distribution, seed, i, n, a, b);
   }
 }
 
@@ -80,6 +91,9 @@ DAYS_FILL(float)
 DAYS_FILL(double)
 DAYS_FILL(half)
 DAYS_FILL(bf16)
+DAYS_FILL(fp8_e4m3)
+DAYS_FILL(fp8_e5m2)
+DAYS_FILL(uint4x2)
 DAYS_FILL(int8_t)
 DAYS_FILL(uint8_t)
 DAYS_FILL(int16_t)

@@ -3,10 +3,16 @@
 // Part of instance.cpp: inputs.h's and function.h's definitions that no day has to compile again.
 #pragma once
 
+#include <cuda_fp8.h>
+
+#include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <initializer_list>
 #include <memory>
+#include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -14,6 +20,7 @@
 #include "common/function.h"
 #include "common/harness.h"
 #include "common/harness/compare.h"
+#include "common/harness/structures.h"
 #include "common/inputs.h"
 #include "common/inputs_buffer.h"
 #include "common/parallel.h"
@@ -50,27 +57,41 @@ template <class T>
 const ElementType& element_type() {
   static constexpr ElementType type = {
       TypeInfo<T>::kName,
-      sizeof(T),
+      kBits<T>,
+      TypeInfo<T>::kFloating,
       TypeInfo<T>::kPoison,
       [](void* data, size_t n, const Fill& fill) {
         T* values = static_cast<T*>(data);
-        parallel_ranges(n, [&](size_t, size_t begin, size_t end) {
+        parallel_ranges(std::is_same_v<T, uint4x2> ? (n + 1) / 2 : n, [&](size_t, size_t begin, size_t end) {
           for (size_t i = begin; i < end; ++i) {
-            values[i] = fill.function ? from_double<T>(fill.function(i))
-                                      : random_value<T>(fill.distribution, fill.seed, i, fill.a, fill.b);
+            if constexpr (std::is_same_v<T, uint4x2>) {
+              const auto number = [&](size_t at) {
+                return at < n ? from_double<uint8_t>(fill.function(at)) : uint8_t{0};
+              };
+              values[i] = fill.function ? uint4x2::of(number(2 * i), number(2 * i + 1))
+                                        : random_pair(fill.distribution, fill.seed, i, n, fill.a, fill.b);
+            } else {
+              values[i] = fill.function ? from_double<T>(fill.function(i))
+                                        : random_value<T>(fill.distribution, fill.seed, i, fill.a, fill.b);
+            }
           }
         });
       },
       [](void* data, size_t n, const Fill& fill, cudaStream_t stream) {
         fill_on_device(static_cast<T*>(data), n, fill.distribution, fill.seed, fill.a, fill.b, stream);
       },
-      [](const void* got, const void* want, size_t n, Bound bound) {
-        return days::compare(static_cast<const T*>(got), static_cast<const T*>(want), n, bound);
+      [](const void* got, const void* want, size_t n, Bound bound, unsigned char fill) {
+        return days::compare(static_cast<const T*>(got), static_cast<const T*>(want), n, bound, fill);
       },
-      [](const void* data, size_t n, size_t& finite) {
+      [](const void* data, size_t n, unsigned char fill) {
+        size_t filled = 0;
+        for (size_t i = 0; i < n; ++i) filled += is_fill(static_cast<const T*>(data), i, fill) ? 1 : 0;
+        return filled;
+      },
+      [](const void* data, size_t begin, size_t end, size_t& finite) {
         double sum = 0;
-        for (size_t i = 0; i < n; ++i) {
-          const double value = to_double(static_cast<const T*>(data)[i]);
+        for (size_t i = begin; i < end; ++i) {
+          const double value = to_double(element(static_cast<const T*>(data), i));
           if (!std::isfinite(value)) continue;
           sum += value * value;
           ++finite;
@@ -82,13 +103,16 @@ const ElementType& element_type() {
 
 }  // namespace detail
 
-#define DAYS_ELEMENT_TYPE(T)                                     \
-  template Report compare<T>(const T*, const T*, size_t, Bound); \
+#define DAYS_ELEMENT_TYPE(T)                                                    \
+  template Report compare<T>(const T*, const T*, size_t, Bound, unsigned char); \
   template const detail::ElementType& detail::element_type<T>();
 DAYS_ELEMENT_TYPE(float)
 DAYS_ELEMENT_TYPE(double)
 DAYS_ELEMENT_TYPE(half)
 DAYS_ELEMENT_TYPE(bf16)
+DAYS_ELEMENT_TYPE(fp8_e4m3)
+DAYS_ELEMENT_TYPE(fp8_e5m2)
+DAYS_ELEMENT_TYPE(uint4x2)
 DAYS_ELEMENT_TYPE(int8_t)
 DAYS_ELEMENT_TYPE(uint8_t)
 DAYS_ELEMENT_TYPE(int16_t)
@@ -121,64 +145,98 @@ Inputs::Inputs(std::vector<void*> given) : Inputs(Where::kGiven) {
 }
 Inputs::~Inputs() = default;
 
-Inputs::Values::Values(Inputs* in, size_t n, detail::Fill fill, bool output, std::vector<int64_t> dims)
-    : in_(in), n_(n), fill_(std::move(fill)), output_(output), dims_(std::move(dims)) {}
+Inputs::Values::Values(Inputs* in, const char* name, size_t n, detail::Fill fill, bool output,
+                       std::vector<int64_t> dims)
+    : in_(in), name_(name), n_(n), fill_(std::move(fill)), output_(output), dims_(std::move(dims)) {}
 Inputs::Values::Values(const Values&) = default;
 Inputs::Values& Inputs::Values::operator=(const Values&) = default;
 Inputs::Values::~Values() = default;
 
-void* Inputs::Values::make(const detail::ElementType& type, bool is_const) {
-  const Role role = output_ ? Role::kOutput : is_const ? Role::kInput : Role::kInOut;
-  return in_->make(type, n_, role, std::move(fill_), std::move(dims_));
-}
-
-Inputs::Values Inputs::random(Extent n, Distribution distribution, double a, double b) {
-  return Values(this, n, {distribution, ++seed_, a, b, {}}, false, {n});
-}
-Inputs::Values Inputs::normal(Extent n, double scale) {
-  return random(n, Distribution::kNormal, scale, 0);
-}
-Inputs::Values Inputs::uniform(Extent n) {
-  return random(n, Distribution::kUniform, 0, 0);
-}
-Inputs::Values Inputs::uniform(Extent n, double low, double high) {
-  return random(n, Distribution::kUniform, low, high);
-}
-Inputs::Values Inputs::constant(Extent n, double value) {
-  return random(n, Distribution::kConstant, value, 0);
-}
-Inputs::Values Inputs::fill(Extent n, Function<double(size_t)> function) {
-  return Values(this, n, {.function = std::move(function)}, false, {n});
-}
-Inputs::Values Inputs::output_of(std::initializer_list<Extent> extents) {
+namespace detail {
+inline Extent product(std::initializer_list<Extent> extents) {
   Extent n = 1;
   for (const Extent extent : extents) n = n * extent;
-  return Values(this, n, {}, true, {extents.begin(), extents.end()});
+  return n;
+}
+}  // namespace detail
+
+Inputs::Values Inputs::Values::with_extents(std::initializer_list<Extent> extents) const {
+  require(detail::product(extents) == Extent(n_), name_, ": the extents of .as(...) do not make its size");
+  Values values = *this;
+  values.dims_.assign(extents.begin(), extents.end());
+  return values;
+}
+void* Inputs::Values::make(const detail::ElementType& type, bool is_const) {
+  return in_->make(*this, type, output_ ? Role::kOutput : is_const ? Role::kInput : Role::kInOut);
 }
 
-void* Inputs::make(const detail::ElementType& type, size_t n, Role role, detail::Fill fill,
-                   std::vector<int64_t> dims) {
-  const size_t bytes = static_cast<size_t>(Extent(n) * Extent(type.size));
+Inputs::Values Inputs::random(const char* name, Extent n, Distribution distribution, double a, double b) {
+  return Values(this, name, n, {distribution, ++seed_, a, b, {}}, false, {n});
+}
+Inputs::Values Inputs::normal(const char* name, Extent n, double scale) {
+  return random(name, n, Distribution::kNormal, scale, 0);
+}
+Inputs::Values Inputs::uniform(const char* name, Extent n) {
+  return random(name, n, Distribution::kUniform, 0, 0);
+}
+Inputs::Values Inputs::uniform(const char* name, Extent n, double low, double high) {
+  return random(name, n, Distribution::kUniform, low, high);
+}
+Inputs::Values Inputs::constant(const char* name, Extent n, double value) {
+  return random(name, n, Distribution::kConstant, value, 0);
+}
+Inputs::Values Inputs::fill(const char* name, Extent n, Function<double(size_t)> function) {
+  return Values(this, name, n, {.function = std::move(function)}, false, {n});
+}
+Inputs::Values Inputs::listed(const char* name, const void* list, size_t n, const detail::ElementType& type) {
+  return Values(this, name, n, {.list = list, .listed = &type}, false, {Extent(n)});
+}
+const void* Inputs::structure_of(const Function<detail::Captures(uint64_t)>& make) {
+  const uint64_t seed = ++seed_;
+  const size_t index = next_structure_++;
+  const bool made = twin_ != nullptr && index < twin_->structures_.size();
+  structures_.push_back(made ? twin_->structures_[index] : make(seed));
+  return structures_.back().object();
+}
+Inputs::Values Inputs::output_of(const char* name, std::initializer_list<Extent> extents) {
+  return Values(this, name, detail::product(extents), {}, true, {extents.begin(), extents.end()});
+}
+
+void* Inputs::make(Values& values, const detail::ElementType& type, Role role) {
+  static_cast<void>((Extent(values.n_) + Extent(values.lead_)) *
+                    Extent(type.bits));  // throws where too large
+  require(values.lead_ * type.bits % 8 == 0, values.name_, ": no element of it begins there");
+  const detail::ElementType* const listed = values.fill_.listed;
+  if (listed != nullptr && listed != &type) {
+    require(listed == &detail::element_type<double>(), values.name_, ": its values are ", listed->name,
+            ", its pointer is to ", type.name);
+    const double* const list = static_cast<const double*>(values.fill_.list);
+    values.fill_ = {.function = [list](size_t i) { return list[i]; }};
+  }
+  for (const Buffer& other : buffers_)
+    require(other.name != values.name_, "two inputs or outputs are named ", values.name_);
+  Buffer buffer{std::move(values.name_), &type, values.n_, values.lead_, role, std::move(values.dims_),
+                std::move(values.fill_), {},    {},        {},           {}};
+  const size_t bytes = buffer.bytes(), lead = buffer.lead_bytes();
   bytes_ += static_cast<double>(bytes) + 2.0 * DeviceMemory::kGuardBytes;
-  Buffer buffer{&type, n, role, std::move(dims), std::move(fill), {}, {}, {}, {}};
   if (where_ == Where::kDevice) {
     buffer.device = DeviceMemory(bytes, type.poison);
     if (role != Role::kOutput) fill_device(buffer);
   } else if (where_ == Where::kHost) {
     buffer.host.reset(new unsigned char[bytes]);  // not make_unique, which would write it all
-    if (role == Role::kOutput) {
-      std::memset(buffer.host.get(), type.poison, bytes);
-    } else if (twin_ != nullptr && n >= kDownloadFrom) {
+    std::memset(buffer.host.get(), type.poison, role == Role::kOutput ? bytes : lead);
+    if (role != Role::kOutput && twin_ != nullptr && buffer.n >= kDownloadFrom) {
       CUDA_CHECK(cudaMemcpy(buffer.host.get(), twin_->buffers_.at(buffers_.size()).device.data(), bytes,
                             cudaMemcpyDeviceToHost));
-    } else {
-      type.fill_host(buffer.host.get(), n, buffer.fill);
+    } else if (role != Role::kOutput) {
+      fill_host(buffer, buffer.data());
     }
     if (role == Role::kInOut) {
       buffer.initial.reset(new unsigned char[bytes]);
       std::memcpy(buffer.initial.get(), buffer.host.get(), bytes);
     }
   }
+  if (listed != nullptr) buffer.fill = {};  // the list need not outlive this call
   buffers_.push_back(std::move(buffer));
   if (where_ == Where::kGiven) {
     require(buffers_.size() <= given_.size(), "this problem takes more than the", given_.size(),
@@ -188,45 +246,56 @@ void* Inputs::make(const detail::ElementType& type, size_t n, Role role, detail:
   return where_ == Where::kNowhere ? nullptr : buffers_.back().data();
 }
 
+void Inputs::fill_host(const Buffer& buffer, void* to) {
+  if (buffer.fill.list == nullptr) return buffer.type->fill_host(to, buffer.n, buffer.fill);
+  if (buffer.n > 0) std::memcpy(to, buffer.fill.list, buffer.type->bytes(buffer.n));
+}
+
 void Inputs::fill_device(const Buffer& buffer) {
-  if (!buffer.fill.function)
-    return buffer.type->fill_device(buffer.device.data(), buffer.n, buffer.fill, nullptr);
-  const std::unique_ptr<unsigned char[]> values(new unsigned char[buffer.bytes()]);
-  buffer.type->fill_host(values.get(), buffer.n, buffer.fill);
-  if (buffer.bytes() > 0) {
-    CUDA_CHECK(cudaMemcpy(buffer.device.data(), values.get(), buffer.bytes(), cudaMemcpyHostToDevice));
+  const detail::ElementType& type = *buffer.type;
+  if (!buffer.fill.function && buffer.fill.list == nullptr)
+    return type.fill_device(buffer.data(), buffer.n, buffer.fill, nullptr);
+  const size_t bytes = type.bytes(buffer.n);
+  const std::unique_ptr<unsigned char[]> values(new unsigned char[bytes]);
+  fill_host(buffer, values.get());
+  if (bytes > 0) CUDA_CHECK(cudaMemcpy(buffer.data(), values.get(), bytes, cudaMemcpyHostToDevice));
+}
+
+double Inputs::rms(const Buffer& buffer) {
+  const unsigned char* data =
+      (buffer.initial ? buffer.initial.get() : buffer.host.get()) + buffer.lead_bytes();
+  std::vector<double> sums(cpu_threads());
+  std::vector<size_t> counts(cpu_threads());
+  const size_t parts = parallel_ranges(buffer.n, [&](size_t part, size_t begin, size_t end) {
+    sums[part] = buffer.type->square_sum(data, begin, end, counts[part]);
+  });
+  double sum = 0;
+  size_t count = 0;
+  for (size_t part = 0; part < parts; ++part) {
+    sum += sums[part];
+    count += counts[part];
   }
+  return count == 0 ? 1 : std::sqrt(sum / static_cast<double>(count));
 }
 
 double Inputs::rms(const detail::ElementType& type) const {
   double product = 1;
   for (const Buffer& buffer : buffers_) {
-    if (buffer.role == Role::kOutput || buffer.type != &type) continue;
-    const unsigned char* data = buffer.initial ? buffer.initial.get() : buffer.host.get();
-    std::vector<double> sums(cpu_threads());
-    std::vector<size_t> counts(cpu_threads());
-    const size_t parts = parallel_ranges(buffer.n, [&](size_t part, size_t begin, size_t end) {
-      sums[part] = type.square_sum(data + begin * type.size, end - begin, counts[part]);
-    });
-    double sum = 0;
-    size_t count = 0;
-    for (size_t part = 0; part < parts; ++part) {
-      sum += sums[part];
-      count += counts[part];
-    }
-    product *= count == 0 ? 1 : std::sqrt(sum / static_cast<double>(count));
+    if (buffer.role != Role::kOutput && buffer.type == &type) product *= rms(buffer);
   }
   return product;
 }
 
-double Inputs::worst_output_error() const {
-  double worst = 0;
+double Inputs::rms(const std::string& name) const {
   for (const Buffer& buffer : buffers_) {
-    if (!buffer.written()) continue;
-    const double error = buffer.type->compare(buffer.host.get(), buffer.expected.get(), buffer.n, {}).worst;
-    if (error > worst) worst = error;
+    if (buffer.role != Role::kOutput && buffer.name == name) return rms(buffer);
   }
-  return worst;
+  throw std::invalid_argument("no input is named " + name);
+}
+
+double Inputs::worst_output_error() const {
+  const Buffer& output = buffers_.at(judged_);
+  return output.type->compare(output.data(), output.expected_data(), output.n, {}, output.type->poison).worst;
 }
 
 }  // namespace days

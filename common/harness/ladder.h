@@ -19,7 +19,7 @@
 namespace days {
 namespace detail {
 
-// "day05_matmul" of ".../day05_matmul/ladder.h"; "" where no folder of the path is a day.
+// "day05_matmul" of ".../day05_matmul/ladder.cpp"; "" where no folder of the path is a day.
 std::string day_of(const std::string& file) {
   const auto digit = [](char c) { return c >= '0' && c <= '9'; };
   for (size_t at = file.rfind("/"); at != std::string::npos && at > 0; at = file.rfind("/", at - 1)) {
@@ -35,14 +35,32 @@ std::string day_of(const std::string& file) {
 }
 
 // Of one ladder and name for each problem.
-using Baselines = std::map<std::tuple<std::string, std::string, std::type_index>, Launch>;
+struct Baseline {
+  Launch launch;
+  SetUp setup;
+};
+using Baselines = std::map<std::tuple<std::string, std::string, std::type_index>, Baseline>;
 // A function-local object, so that it exists before whichever file's registration comes first.
 inline Baselines& baselines() {
   static Baselines all;
   return all;
 }
 void add_baseline(const char* ladder, const char* name, const std::type_info& problem, const Launch& launch) {
-  baselines()[{ladder, name, problem}] = launch;
+  baselines()[{ladder, name, problem}].launch = launch;
+}
+void add_baseline_setup(const char* ladder, const char* name, const std::type_info& problem,
+                        const SetUp& setup) {
+  baselines()[{ladder, name, problem}].setup = setup;
+}
+inline const Baseline* find_baseline(const LadderInfo& ladder, const Row& row, size_t type) {
+  const auto found = baselines().find({ladder.name, row.name, ladder.types[type].problem});
+  return found == baselines().end() ? nullptr : &found->second;
+}
+
+// Likewise.
+inline std::vector<const LadderInfo*>& ladders() {
+  static std::vector<const LadderInfo*> all;
+  return all;
 }
 
 template <class Erased>
@@ -62,7 +80,7 @@ inline Row new_row(const LadderInfo& ladder, const char* name) {
 }
 inline Row& last_row(LadderInfo& ladder) {
   require(!ladder.rows.empty(), ladder.name,
-          ": .needs, .runs_on and .workspace follow a .variant or .baseline");
+          ": .needs, .runs_on, .rate, .workspace and .setup follow a .variant or .baseline");
   return ladder.rows.back();
 }
 
@@ -78,22 +96,49 @@ inline std::vector<Shape> checked(const LadderInfo& ladder, std::initializer_lis
 
 }  // namespace detail
 
-LadderInfo::LadderInfo(const char* of, const char* file) : name(of), day(detail::day_of(file)) {}
+LadderInfo::LadderInfo(const char* of, const char* where)
+    : name(of), day(detail::day_of(where)), file(where) {}
 LadderInfo::LadderInfo(const LadderInfo&) = default;
 LadderInfo& LadderInfo::operator=(const LadderInfo&) = default;
 LadderInfo::~LadderInfo() = default;
 
+const std::vector<const LadderInfo*>& registered_ladders() {
+  return detail::ladders();
+}
+bool register_ladder(const LadderInfo& ladder) {
+  detail::ladders().push_back(&ladder);
+  return true;
+}
+
+namespace detail {
+inline Rate rate_of(Rate rate, const std::string& type) {
+  if (rate != Rate::by_type && rate != Rate::wgmma_by_type) return rate;
+  const bool wgmma = rate == Rate::wgmma_by_type;
+  if (type == TypeInfo<half>::kName) return wgmma ? Rate::wgmma_fp16 : Rate::mma_fp16;
+  if (type == TypeInfo<bf16>::kName) return wgmma ? Rate::wgmma_bf16 : Rate::mma_bf16;
+  if (type == TypeInfo<int8_t>::kName) return wgmma ? Rate::wgmma_int8 : Rate::mma_int8;
+  if (type.rfind("fp8_", 0) == 0) return wgmma ? Rate::wgmma_fp8 : Rate::mma_fp8;
+  return Rate::ffma;
+}
+}  // namespace detail
+
 Rate LadderInfo::rate_of(size_t type) const {
-  if (rate != Rate::by_type) return rate;
-  return types[type].name == TypeInfo<half>::kName   ? Rate::mma_fp16
-         : types[type].name == TypeInfo<bf16>::kName ? Rate::mma_bf16
-                                                     : Rate::ffma;
+  return detail::rate_of(pace, types[type].name);
+}
+Rate LadderInfo::rate_of(const Row& row, size_t type) const {
+  return row.rate == Rate::kNone ? rate_of(type) : detail::rate_of(row.rate, types[type].name);
 }
 
 const detail::Launch* LadderInfo::launcher(const Row& row, size_t type) const {
   if (!row.baseline) return row.launch[type] ? &row.launch[type] : nullptr;
-  const auto found = detail::baselines().find({name, row.name, types[type].problem});
-  return found == detail::baselines().end() ? nullptr : &found->second;
+  const detail::Baseline* const baseline = detail::find_baseline(*this, row, type);
+  return baseline != nullptr && baseline->launch ? &baseline->launch : nullptr;
+}
+
+const detail::SetUp* LadderInfo::setup(const Row& row, size_t type) const {
+  if (type < row.setup.size() && row.setup[type]) return &row.setup[type];
+  const detail::Baseline* const baseline = row.baseline ? detail::find_baseline(*this, row, type) : nullptr;
+  return baseline != nullptr && baseline->setup ? &baseline->setup : nullptr;
 }
 
 std::string LadderInfo::absent(const Row& row, size_t type, const Device& device) const {
@@ -122,6 +167,7 @@ void LadderInfo::set_types(std::initializer_list<detail::ProblemType> problems) 
     typed.name = problem.name;
     typed.create = problem.create;
     typed.destroy = problem.destroy;
+    typed.set_setup = problem.set_setup;
     types.push_back(std::move(typed));
   }
 }
@@ -145,10 +191,10 @@ void LadderInfo::set_exercise(const char* goal, const char* starts, const char* 
   exercise_info = Exercise{goal, starts, solution, gates};
 }
 
-void LadderInfo::set_needs(const char* text, const detail::Captures& f,
+void LadderInfo::set_needs(std::initializer_list<const char*> texts, const detail::Captures& f,
                            Calls<Function<bool(const void*)>> calls) {
   Row& row = detail::last_row(*this);
-  row.needs_text = text;
+  for (const char* text : texts) row.needs_text += (row.needs_text.empty() ? "" : ", ") + std::string(text);
   row.needs = detail::functions<Function<bool(const void*)>>(f, calls);
 }
 
@@ -168,6 +214,14 @@ void LadderInfo::set_workspace(const detail::Captures& f, Calls<Function<size_t(
   for (size_t i = 0; i < types.size(); ++i) types[i].set_workspace = setters.begin()[i];
 }
 
+void LadderInfo::set_rate(Rate rate) {
+  detail::last_row(*this).rate = rate;
+}
+
+void LadderInfo::set_setup(const detail::Captures& f, Calls<detail::SetUp> calls) {
+  detail::last_row(*this).setup = detail::functions<detail::SetUp>(f, calls);
+}
+
 template <class Erased>
 void LadderInfo::set(Erased Typed::*member, const detail::Captures& f, Calls<Erased> calls) {
   for (size_t i = 0; i < types.size(); ++i) types[i].*member = {f, calls.begin()[i]};
@@ -183,6 +237,26 @@ DAYS_SET(Report(const void*))
 DAYS_SET(void(void*, const Shape&, const SharedImage&, Inputs&))
 DAYS_SET(Image(const void*))
 #undef DAYS_SET
+
+void LadderInfo::add_tolerance(const char* output, const detail::Captures& f,
+                               Calls<Function<Bound(const void*, Inputs&)>> calls) {
+  for (size_t i = 0; i < types.size(); ++i) {
+    for (const auto& [other, policy] : types[i].tolerances)
+      require(other != output, name, ": two tolerances of ", output);
+    types[i].tolerances.emplace_back(output, Function<Bound(const void*, Inputs&)>(f, calls.begin()[i]));
+  }
+}
+
+void LadderInfo::add_check(const char* output, const detail::Captures& f,
+                           Calls<Function<Report(const void*)>> calls) {
+  for (size_t i = 0; i < types.size(); ++i) {
+    auto& checks = types[i].checks;
+    require(checks.empty() || (*output != 0 && !types[i].checks_all()), name,
+            ": one .check for all outputs, or one for each of some");
+    for (const auto& [other, check] : checks) require(other != output, name, ": two checks of ", output);
+    checks.emplace_back(output, Function<Report(const void*)>(f, calls.begin()[i]));
+  }
+}
 
 void LadderInfo::set_by_rows(const detail::Captures& rows_of, Calls<Function<size_t(const void*)>> counts,
                              const detail::Captures& some, Calls<detail::SomeRows> calls) {

@@ -11,6 +11,7 @@
 
 #include "common/limits.h"
 #include "common/ptx.h"
+#include "common/ptx/wgmma.h"
 #include "common/random.h"
 #include "common/types.h"
 
@@ -74,42 +75,155 @@ __global__ void ffma_kernel(float* out, float a, float b, float shown) {
 
 inline constexpr int kMmaSteps = 4096, kMmaChains = 8;
 
-// Two random halves between 1 and 2 in size, of either sign. Zeros would draw less power than data does.
-template <class T>
-__device__ inline uint32_t random_halves(uint64_t index) {
-  const uint32_t bits = static_cast<uint32_t>(random_bits(1, index));
-  return std::is_same_v<T, half> ? (bits & 0x83ff83ffu) | 0x3c003c00u : (bits & 0x807f807fu) | 0x3f803f80u;
+// What a register of a rate's inputs holds: random numbers between 1 and 2 in size, of either sign; of int8
+// any. Zeros would draw less power than data does.
+DAYS_HOST_DEVICE constexpr uint32_t signs_and_fractions(Rate rate) {
+  return rate == Rate::mma_fp16 || rate == Rate::wgmma_fp16   ? 0x83ff83ffu
+         : rate == Rate::mma_bf16 || rate == Rate::wgmma_bf16 ? 0x807f807fu
+         : rate == Rate::mma_tf32 || rate == Rate::wgmma_tf32 ? 0x807fe000u
+         : rate == Rate::mma_fp8 || rate == Rate::wgmma_fp8   ? 0x87878787u
+                                                              : 0xffffffffu;
+}
+DAYS_HOST_DEVICE constexpr uint32_t exponents_of_1(Rate rate) {
+  return rate == Rate::mma_fp16 || rate == Rate::wgmma_fp16   ? 0x3c003c00u
+         : rate == Rate::mma_bf16 || rate == Rate::wgmma_bf16 ? 0x3f803f80u
+         : rate == Rate::mma_tf32 || rate == Rate::wgmma_tf32 ? 0x3f800000u
+         : rate == Rate::mma_fp8 || rate == Rate::wgmma_fp8   ? 0x38383838u
+                                                              : 0u;
+}
+template <Rate kRate>
+__device__ inline uint32_t random_register(uint64_t index) {
+  return (static_cast<uint32_t>(random_bits(1, index)) & signs_and_fractions(kRate)) | exponents_of_1(kRate);
 }
 
-// The same with mma.sync, 16 x 8 x 16 a step and chain; before 8.0, for half, twice 16 x 8 x 8.
-template <class T>
+// How many numbers along k one step of a rate's kernel takes: those in 32 bytes.
+constexpr int depth_of(Rate rate) {
+  return rate == Rate::mma_tf32 || rate == Rate::wgmma_tf32   ? 8
+         : rate == Rate::mma_int8 || rate == Rate::wgmma_int8 ? 32
+         : rate == Rate::mma_fp8 || rate == Rate::wgmma_fp8   ? 32
+                                                              : 16;
+}
+
+// What its products are added up in.
+template <Rate kRate>
+using Sum = std::conditional_t<kRate == Rate::mma_int8 || kRate == Rate::wgmma_int8, int32_t, float>;
+
+// One product of 16 x 8 by mma.sync, depth_of(kRate) deep; before 8.0 in parts.
+template <Rate kRate>
+__device__ inline void mma_step(Sum<kRate> (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+  if constexpr (kRate == Rate::mma_fp16) {
+    ptx::mma_m16n8k8_f32_f16_f16_f32(c, {a[0], a[1]}, {b[0]}, c);
+    ptx::mma_m16n8k8_f32_f16_f16_f32(c, {a[2], a[3]}, {b[1]}, c);
+  } else if constexpr (kRate == Rate::mma_int8) {
+    int32_t upper[2] = {c[0], c[1]}, lower[2] = {c[2], c[3]};
+    ptx::mma_m8n8k16_s32_s8_s8_s32(upper, {a[0]}, {b[0]}, upper);
+    ptx::mma_m8n8k16_s32_s8_s8_s32(lower, {a[1]}, {b[0]}, lower);
+    ptx::mma_m8n8k16_s32_s8_s8_s32(upper, {a[2]}, {b[1]}, upper);
+    ptx::mma_m8n8k16_s32_s8_s8_s32(lower, {a[3]}, {b[1]}, lower);
+    c[0] = upper[0], c[1] = upper[1], c[2] = lower[0], c[3] = lower[1];
+  }
+#else
+  if constexpr (kRate == Rate::mma_fp16) {
+    ptx::mma_m16n8k16_f32_f16_f16_f32(c, a, b, c);
+  } else if constexpr (kRate == Rate::mma_bf16) {
+    ptx::mma_m16n8k16_f32_bf16_bf16_f32(c, a, b, c);
+  } else if constexpr (kRate == Rate::mma_tf32) {
+    ptx::mma_m16n8k8_f32_tf32_tf32_f32(c, a, b, c);
+  } else if constexpr (kRate == Rate::mma_int8) {
+    ptx::mma_m16n8k32_s32_s8_s8_s32(c, a, b, c);
+  } else {
+    ptx::mma_m16n8k32_f32_e4m3_e4m3_f32(c, a, b, c);
+  }
+#endif
+}
+
+template <Rate kRate>
 __global__ void mma_kernel(float* out, float shown) {
   uint32_t a[4], b[2];
-  float c[kMmaChains][4] = {};
+  Sum<kRate> c[kMmaChains][4] = {};
 #pragma unroll
-  for (int i = 0; i < 4; ++i) a[i] = random_halves<T>(threadIdx.x * 8u + i);
+  for (int i = 0; i < 4; ++i) a[i] = random_register<kRate>(threadIdx.x * 8u + i);
 #pragma unroll
-  for (int i = 0; i < 2; ++i) b[i] = random_halves<T>(threadIdx.x * 8u + 4u + i);
+  for (int i = 0; i < 2; ++i) b[i] = random_register<kRate>(threadIdx.x * 8u + 4u + i);
 #pragma unroll 1
   for (int step = 0; step < kMmaSteps; ++step) {
 #pragma unroll
-    for (int i = 0; i < kMmaChains; ++i) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
-      ptx::mma_m16n8k8_f32_f16_f16_f32(c[i], {a[0], a[1]}, {b[0]}, c[i]);
-      ptx::mma_m16n8k8_f32_f16_f16_f32(c[i], {a[2], a[3]}, {b[1]}, c[i]);
-#else
-      if constexpr (std::is_same_v<T, half>) {
-        ptx::mma_m16n8k16_f32_f16_f16_f32(c[i], a, b, c[i]);
-      } else {
-        ptx::mma_m16n8k16_f32_bf16_bf16_f32(c[i], a, b, c[i]);
-      }
-#endif
-    }
+    for (int i = 0; i < kMmaChains; ++i) mma_step<kRate>(c[i], a, b);
   }
   float sum = 0;
 #pragma unroll
-  for (int i = 0; i < kMmaChains; ++i) sum += c[i][0] + c[i][1] + c[i][2] + c[i][3];
+  for (int i = 0; i < kMmaChains; ++i)
+    sum += static_cast<float>(c[i][0]) + static_cast<float>(c[i][1]) + static_cast<float>(c[i][2]) +
+           static_cast<float>(c[i][3]);
   if (sum == shown) out[threadIdx.x] = sum;  // as above
+}
+
+// One product of 64 x 256 by a warpgroup, depth_of(kRate) deep.
+template <Rate kRate>
+__device__ inline void wgmma_step(Sum<kRate> (&c)[128], uint64_t a, uint64_t b) {
+  if constexpr (kRate == Rate::wgmma_fp16) {
+    ptx::wgmma_m64n256k16_f32_f16_f16(c, a, b);
+  } else if constexpr (kRate == Rate::wgmma_bf16) {
+    ptx::wgmma_m64n256k16_f32_bf16_bf16(c, a, b);
+  } else if constexpr (kRate == Rate::wgmma_tf32) {
+    ptx::wgmma_m64n256k8_f32_tf32_tf32(c, a, b);
+  } else if constexpr (kRate == Rate::wgmma_int8) {
+    ptx::wgmma_m64n256k32_s32_s8_s8(c, a, b);
+  } else {
+    ptx::wgmma_m64n256k32_f32_e4m3_e4m3(c, a, b);
+  }
+}
+
+inline constexpr int kWgmmaSteps = 512, kWgmmaRepeats = 4, kWgmmaSlices = 4, kWgmmaGroups = 2;
+
+// Two warpgroups, each with a tile of a of its own, of 64 rows of 128 bytes, and one of b for both, of 256
+// such rows.
+struct WgmmaTiles {
+  alignas(1024) uint32_t a[kWgmmaGroups][64 * 32];
+  alignas(1024) uint32_t b[256 * 32];
+};
+
+// kWgmmaRepeats times through the tiles' slices of 32 bytes a step.
+template <Rate kRate>
+__global__ void __launch_bounds__(kWgmmaGroups * 128, 1) wgmma_kernel(float* out, float shown) {
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL) && !defined(__SIMT__)
+  __shared__ WgmmaTiles tiles;
+  const int group = static_cast<int>(threadIdx.x) / 128;
+  uint32_t* const words = reinterpret_cast<uint32_t*>(&tiles);
+  for (unsigned i = threadIdx.x; i < sizeof tiles / 4; i += blockDim.x) words[i] = random_register<kRate>(i);
+  ptx::fence_proxy_async_shared();
+  __syncthreads();
+  const uint64_t a = ptx::wgmma_descriptor(tiles.a[group]), b = ptx::wgmma_descriptor(tiles.b);
+  Sum<kRate> c[128] = {};
+#pragma unroll 1
+  for (int step = 0; step < kWgmmaSteps; ++step) {
+    ptx::wgmma_fence();
+#pragma unroll
+    for (int i = 0; i < kWgmmaRepeats * kWgmmaSlices; ++i) {
+      const uint64_t slice = static_cast<uint64_t>(i % kWgmmaSlices) * (32 >> 4);
+      wgmma_step<kRate>(c, a + slice, b + slice);
+    }
+    ptx::wgmma_commit_group();
+    ptx::wgmma_wait_group<0>();
+  }
+  float sum = 0;
+#pragma unroll
+  for (int i = 0; i < 128; ++i) sum += static_cast<float>(c[i]);
+  if (sum == shown) out[threadIdx.x] = sum;  // as above
+#else
+  static_cast<void>(out), static_cast<void>(shown);
+#endif
+}
+
+// Whether the kernels above hold wgmma.
+template <class T>
+__global__ void has_wgmma_kernel(T* out) {
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL) && !defined(__SIMT__)
+  *out = 1;
+#else
+  *out = 0;
+#endif
 }
 
 }  // namespace days::detail

@@ -58,8 +58,26 @@ const char* rate_name(Rate rate) {
       return "mma fp16";
     case Rate::mma_bf16:
       return "mma bf16";
+    case Rate::mma_tf32:
+      return "mma tf32";
+    case Rate::mma_int8:
+      return "mma int8";
+    case Rate::mma_fp8:
+      return "mma fp8";
+    case Rate::wgmma_fp16:
+      return "wgmma fp16";
+    case Rate::wgmma_bf16:
+      return "wgmma bf16";
+    case Rate::wgmma_tf32:
+      return "wgmma tf32";
+    case Rate::wgmma_int8:
+      return "wgmma int8";
+    case Rate::wgmma_fp8:
+      return "wgmma fp8";
     case Rate::by_type:
       return "by type";
+    case Rate::wgmma_by_type:
+      return "wgmma by type";
   }
   return "";
 }
@@ -181,22 +199,28 @@ struct FmaLaunch {
   }
 };
 
+template <Rate kRate>
 struct MmaLaunch {
-  Rate rate;
   int threads, blocks_each;
   double operations() const {
-    return 2.0 * 16 * 8 * 16 * kMmaChains * kMmaSteps * (threads / kWarpSize) * blocks_each *
+    return 2.0 * 16 * 8 * depth_of(kRate) * kMmaChains * kMmaSteps * (threads / kWarpSize) * blocks_each *
            multiprocessors();
   }
   void operator()(float* out, cudaStream_t stream) const {
-    const int blocks = blocks_each * multiprocessors();
-    if (rate == Rate::mma_fp16) {
-      mma_kernel<half><<<blocks, threads, 0, stream>>>(out, -1.0f);
-      CUDA_CHECK_LAUNCH();
-    } else {
-      mma_kernel<bf16><<<blocks, threads, 0, stream>>>(out, -1.0f);
-      CUDA_CHECK_LAUNCH();
-    }
+    mma_kernel<kRate><<<blocks_each * multiprocessors(), threads, 0, stream>>>(out, -1.0f);
+    CUDA_CHECK_LAUNCH();
+  }
+};
+
+template <Rate kRate>
+struct WgmmaLaunch {
+  double operations() const {
+    return 2.0 * 64 * 256 * depth_of(kRate) * kWgmmaRepeats * kWgmmaSlices * kWgmmaSteps * kWgmmaGroups *
+           multiprocessors();
+  }
+  void operator()(float* out, cudaStream_t stream) const {
+    wgmma_kernel<kRate><<<multiprocessors(), kWgmmaGroups * 128, 0, stream>>>(out, -1.0f);
+    CUDA_CHECK_LAUNCH();
   }
 };
 
@@ -212,6 +236,45 @@ Ceiling best_rate(std::initializer_list<Launch> launches, double busy) {
       ceiling.sustained = launch.operations() / sustained_seconds(run, busy);
   }
   return ceiling;
+}
+
+template <Rate kRate>
+Ceiling mma_limit(double busy) {
+  return best_rate<MmaLaunch<kRate>>({{256, 2}, {128, 4}, {512, 1}}, busy);
+}
+template <Rate kRate>
+Ceiling wgmma_limit(double busy) {
+  return best_rate<WgmmaLaunch<kRate>>({{}}, busy);
+}
+
+// Whether this program's kernels hold wgmma, which code for 90a alone has, and this device runs it.
+inline bool has_wgmma() {
+  static const bool has = [] {
+    if (!sm_90a.met(current_device())) return false;
+    const DeviceBuffer<float> out(1);
+    has_wgmma_kernel<<<1, 1>>>(out.data());
+    CUDA_CHECK_LAUNCH();
+    return out.download()[0] == 1;
+  }();
+  return has;
+}
+
+inline bool has_rate(Rate rate) {
+  const Device& device = current_device();
+  const auto on = [&](const Requirement& needs) { return needs.met(device) && device.code >= needs.code; };
+  switch (rate) {
+    case Rate::ffma:
+    case Rate::mma_fp16:
+    case Rate::mma_int8:
+      return true;  // from 7.5 on, where this course begins
+    case Rate::mma_bf16:
+    case Rate::mma_tf32:
+      return on(sm_80);
+    case Rate::mma_fp8:
+      return on(sm_89);
+    default:
+      return has_wgmma();
+  }
 }
 
 }  // namespace detail
@@ -240,11 +303,33 @@ std::optional<Ceiling> bandwidth_limit(Mix mix, double busy) {
 
 std::optional<Ceiling> rate_limit(Rate rate, double busy) {
   if (current_device().simt || rate == Rate::kNone) return std::nullopt;
-  require(rate != Rate::by_type, "rate_limit: name the instruction");
-  if (rate == Rate::ffma)
-    return detail::best_rate<detail::FmaLaunch>({{8, 256, 8}, {4, 512, 4}, {8, 512, 4}, {8, 1024, 2}}, busy);
-  if (rate == Rate::mma_bf16 && current_device().major < 8) return std::nullopt;
-  return detail::best_rate<detail::MmaLaunch>({{rate, 256, 2}, {rate, 128, 4}, {rate, 512, 1}}, busy);
+  require(rate != Rate::by_type && rate != Rate::wgmma_by_type, "rate_limit: name the instruction");
+  if (!detail::has_rate(rate)) return std::nullopt;
+  switch (rate) {
+    case Rate::mma_fp16:
+      return detail::mma_limit<Rate::mma_fp16>(busy);
+    case Rate::mma_bf16:
+      return detail::mma_limit<Rate::mma_bf16>(busy);
+    case Rate::mma_tf32:
+      return detail::mma_limit<Rate::mma_tf32>(busy);
+    case Rate::mma_int8:
+      return detail::mma_limit<Rate::mma_int8>(busy);
+    case Rate::mma_fp8:
+      return detail::mma_limit<Rate::mma_fp8>(busy);
+    case Rate::wgmma_fp16:
+      return detail::wgmma_limit<Rate::wgmma_fp16>(busy);
+    case Rate::wgmma_bf16:
+      return detail::wgmma_limit<Rate::wgmma_bf16>(busy);
+    case Rate::wgmma_tf32:
+      return detail::wgmma_limit<Rate::wgmma_tf32>(busy);
+    case Rate::wgmma_int8:
+      return detail::wgmma_limit<Rate::wgmma_int8>(busy);
+    case Rate::wgmma_fp8:
+      return detail::wgmma_limit<Rate::wgmma_fp8>(busy);
+    default:
+      return detail::best_rate<detail::FmaLaunch>({{8, 256, 8}, {4, 512, 4}, {8, 512, 4}, {8, 1024, 2}},
+                                                  busy);
+  }
 }
 
 }  // namespace days

@@ -5,6 +5,7 @@
 
 #include <sys/stat.h>
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -32,8 +33,11 @@ inline bool same_file(const std::string& a, const std::string& b) {
          one.st_ino == other.st_ino;
 }
 
+// Every rung runs thread by thread on the CPU backend: a picture of this size is minutes of work.
+inline constexpr uint64_t kMostPixelsOnCpu = uint64_t{1} << 26;
+
 // The picture of --image; --out is looked at first, so that nobody waits for a result that has no place.
-inline SharedImage read_picture(const Options& options) {
+inline SharedImage read_picture(const Options& options, bool simt) {
   if (image_files() == nullptr)
     throw Exit(kMachine, "--image needs libpng and libjpeg, and this program was built without them",
                "sudo apt-get install libpng-dev libjpeg-dev, then ./days run once more");
@@ -46,7 +50,9 @@ inline SharedImage read_picture(const Options& options) {
     if (same_file(out, options.image))
       throw Exit(kUsage, "--out " + out + " is the picture of --image itself");
   }
-  return SharedImage(new Image(image_files()->read(options.image)));
+  if (same_file(options.json, options.image) || (!out.empty() && options.json == out))
+    throw Exit(kUsage, "--json " + options.json + " is a picture's file");
+  return SharedImage(new Image(image_files()->read(options.image, simt ? kMostPixelsOnCpu : kAnyPixels)));
 }
 
 // The ladder on this picture alone: `given`, of --size, or else `usual` has the numbers of its shape that a

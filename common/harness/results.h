@@ -4,19 +4,25 @@
 #pragma once
 
 #include <cstdio>
-#include <cstdlib>
-#include <ctime>
-#include <fstream>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "common/device.h"
 #include "common/json.h"
+#include "common/machine.h"
+#include "common/output.h"
 #include "common/results.h"
 
 namespace days {
 namespace detail {
+
+inline void write_limit(Json& json, const std::string& name, double limit, double sustained) {
+  json.open('{');
+  json.member("name", name);
+  json.member("per_second", limit);
+  if (sustained > 0) json.member("sustained_per_second", sustained);
+  json.close();
+}
 
 inline void write_table(Json& json, const TableResult& table) {
   json.open('{');
@@ -29,8 +35,8 @@ inline void write_table(Json& json, const TableResult& table) {
   json.close();
   json.member("read_bytes", table.traffic.read);
   json.member("written_bytes", table.traffic.written);
-  json.member("flops", table.flops);
-  json.member("verified", table.sampled ? "sampled" : "reference");
+  if (table.flops > 0) json.member("flops", table.flops);
+  json.member("verified", table.checked ? "checked" : table.sampled ? "sampled" : "reference");
   if (table.sweep) {
     const SweepAxis& axis = table.ladder->sweep_axis;
     json.member("sweep", true);
@@ -39,11 +45,7 @@ inline void write_table(Json& json, const TableResult& table) {
   }
   if (table.limit > 0) {
     json.key("limit");
-    json.open('{');
-    json.member("name", table.limit_name);
-    json.member("per_second", table.limit);
-    if (table.sustained > 0) json.member("sustained_per_second", table.sustained);
-    json.close();
+    write_limit(json, table.limit_name, table.limit, table.sustained);
   }
   if (table.copies.there + table.copies.back > 0) {
     json.key("copies");
@@ -68,13 +70,25 @@ inline void write_table(Json& json, const TableResult& table) {
       json.member("seconds", row.timing.seconds);
       json.member("noise", row.timing.noise);
       json.member("runs", row.timing.runs);
-      json.member("bytes_per_second", table.traffic.bytes() / row.timing.seconds);
-      json.member("flops_per_second", table.flops / row.timing.seconds);
+      if (table.traffic.bytes() > 0)
+        json.member("bytes_per_second", table.traffic.bytes() / row.timing.seconds);
+      if (table.flops > 0) json.member("flops_per_second", table.flops / row.timing.seconds);
       const double rate = table.work() / row.timing.seconds;
-      if (table.limit > 0) json.member("of_limit", rate / table.limit);
-      if (table.sustained > 0) json.member("of_sustained", rate / table.sustained);
+      const double limit = table.limit_of(row), sustained = table.sustained_of(row);
+      if (limit > 0) json.member("of_limit", rate / limit);
+      if (sustained > 0) json.member("of_sustained", rate / sustained);
+      if (!row.limit_name.empty() && limit > 0) {
+        json.key("limit");
+        write_limit(json, row.limit_name, limit, sustained);
+      }
     }
+    if (row.workspace > 0) {
+      json.member("workspace_bytes", row.workspace);
+      if (row.threads > 0) json.member("workspace_written_bytes", row.workspace_written);
+    }
+    if (row.setup_seconds > 0) json.member("setup_seconds", row.setup_seconds);
     if (row.threads > 0) {
+      json.member("launches", row.launches);
       json.member("threads", row.threads);
       json.member("barriers", row.barriers);
       json.member("warp_collectives", row.collectives);
@@ -92,8 +106,8 @@ inline void write_table(Json& json, const TableResult& table) {
     json.close();
     json.member("seconds", cpu.seconds);
     if (cpu.seconds > 0) {
-      json.member("bytes_per_second", cpu.bytes / cpu.seconds);
-      json.member("flops_per_second", cpu.flops / cpu.seconds);
+      if (cpu.bytes > 0) json.member("bytes_per_second", cpu.bytes / cpu.seconds);
+      if (cpu.flops > 0) json.member("flops_per_second", cpu.flops / cpu.seconds);
     }
     json.close();
   }
@@ -101,26 +115,13 @@ inline void write_table(Json& json, const TableResult& table) {
   json.close();
 }
 
-// "580.82.07", "" where the driver does not say.
-inline std::string driver_version() {
-  std::ifstream file("/proc/driver/nvidia/version");
-  std::string line;
-  std::getline(file, line);
-  std::istringstream words(line.substr(0, line.find("GCC")));
-  for (std::string word; words >> word;) {
-    if (word.find_first_not_of("0123456789.") == std::string::npos && word.find('.') != std::string::npos)
-      return word;
-  }
-  return "";
-}
-
 }  // namespace detail
 
 bool write_text(const std::string& path, const std::string& text) {
-  std::FILE* file = std::fopen(path.c_str(), "w");
-  if (file == nullptr) return false;
-  const bool written = std::fputs(text.c_str(), file) >= 0;
-  return std::fclose(file) == 0 && written;
+  OutputFile output(path);
+  if (output.file() == nullptr) return false;
+  std::fputs(text.c_str(), output.file());
+  return output.commit();
 }
 
 std::string results_json(const std::vector<TableResult>& tables, const std::string& command) {
@@ -130,27 +131,7 @@ std::string results_json(const std::vector<TableResult>& tables, const std::stri
   json.member("schema", 1);
   json.member("day", tables.empty() ? std::string() : tables[0].ladder->day);
   json.member("command", command);
-  json.member("backend", device.simt ? "simt" : "cuda");
-  json.key("device");
-  json.open('{');
-  json.member("name", device.name);
-  json.member("sm", device.sm());
-  json.member("multiprocessors", device.multiprocessors);
-  json.member("memory_bytes", device.memory);
-  json.member("l2_bytes", device.l2);
-  json.member("max_clock_mhz", device.clock_khz / 1000);
-  json.member("max_memory_clock_mhz", device.memory_clock_khz / 1000);
-  json.close();
-  json.member("driver", cuda_version(device.driver));
-  if (!device.simt && !detail::driver_version().empty())
-    json.member("driver_version", detail::driver_version());
-  json.member("cuda", cuda_version(device.runtime));
-  const char* commit = std::getenv("DAYS_COMMIT");  // set by ./days
-  json.member("commit", std::string(commit == nullptr ? "" : commit));
-  char date[32];
-  const std::time_t now = std::time(nullptr);
-  std::strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", std::gmtime(&now));
-  json.member("date", date);
+  write_machine(json, device);
   json.key("tables");
   json.open('[');
   for (const TableResult& table : tables) detail::write_table(json, table);

@@ -11,7 +11,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <functional>
-#include <initializer_list>
 #include <map>
 #include <memory>
 #include <optional>
@@ -29,7 +28,9 @@
 #include "common/harness/text.h"
 #include "common/instance.h"
 #include "common/limits.h"
+#include "common/output.h"
 #include "common/parallel.h"
+#include "common/progress.h"
 #include "common/results.h"
 #include "common/run_day.h"
 #include "common/timing.h"
@@ -207,7 +208,7 @@ class DayRun {
 
   // Ladders of the picture's size, with the picture as their input.
   void take_picture() {
-    const auto image = read_picture(options_);
+    const auto image = read_picture(options_, device_.simt);
     if (!quiet_) {
       for (const std::string& remark : image->remarks)
         std::printf("%s\n", wrap(options_.image + ": " + remark, "  ").c_str());
@@ -279,6 +280,7 @@ class DayRun {
   }
 
   void progress(const std::string& text) const {
+    if (!text.empty()) progress_at(text);
     if (quiet_ || isatty(1) == 0 || isatty(2) == 0) return;
     std::fprintf(stderr, "\r\033[K%s", text.c_str());
     std::fflush(stderr);
@@ -304,6 +306,7 @@ class DayRun {
     table.traffic = instance.traffic();
     table.flops = instance.flops();
     table.sampled = instance.large();
+    table.checked = instance.checked();
     // A small problem is its own small shape.
     const bool big = Instance::device_bytes(ladder, type, table.shape) > kSmallBytes || instance.large();
     const std::unique_ptr<Instance> small = device_.simt || !big ? nullptr : small_instance(ladder, type);
@@ -385,31 +388,37 @@ class DayRun {
       }
     }
 #ifdef __SIMT__
-    const simt::LaunchStats before = simt::stats().total;
-    const auto count = [&] {
+    simt::LaunchStats before;
+    Instance::Watch watch;
+    watch.before_launch = [&] { before = simt::stats().total; };
+    watch.after_launch = [&] {
       const simt::LaunchStats now = simt::stats().total;
+      result.workspace_written = instance.workspace_written();
+      result.launches = now.launches - before.launches;
       result.threads = now.threads - before.threads;
       result.barriers = now.barriers - before.barriers;
       result.collectives = now.warp_collectives - before.warp_collectives;
       result.atomics = now.atomics - before.atomics;
     };
 #else
-    const std::function<void()> count;
+    const Instance::Watch watch;
 #endif
-    result.report = instance.run(row, stream, count);
+    result.workspace = instance.workspace_bytes(row);
+    result.report = instance.run(row, stream, watch);
     result.result = result.report.ok() ? Result::kOk : Result::kFail;
     return result;
   }
 
   void time_rows(TableResult& table, Instance& instance) {
-    // Each row is prepared once; rows that need scratch memory share it one at a time, so they are prepared
-    // before each run.
+    // Each row is prepared once. Rows that need scratch memory, or are set up, have the problem to themselves
+    // one at a time, so they are prepared before they are timed.
     std::vector<std::function<void(cudaStream_t)>> contestants;
     std::vector<RowResult*> timed;
     bool scratch = false;
     for (RowResult& row : table.rows) {
       if (row.result != Result::kOk) continue;
-      scratch = scratch || instance.workspace_bytes(*row.row) > 0;
+      scratch = scratch || instance.workspace_bytes(*row.row) > 0 ||
+                table.ladder->setup(*row.row, table.type) != nullptr;
       timed.push_back(&row);
     }
     const double budget = 0.3 * static_cast<double>(timed.size());
@@ -417,6 +426,7 @@ class DayRun {
       for (RowResult* row : timed) {
         progress("timing " + row->row->name);
         instance.prepare(*row->row);
+        row->setup_seconds = instance.setup_seconds();
         row->timing =
             time_interleaved({[&](cudaStream_t stream) { instance.launch(*row->row, stream); }}, 0.3)[0];
       }
@@ -431,12 +441,21 @@ class DayRun {
   }
 
   void measure_limit(TableResult& table) {
-    const Rate rate = table.ladder->rate_of(table.type);
-    if (rate != Rate::kNone) {
+    const auto ceiling = [&](Rate rate) {
       if (rates_.count(rate) == 0) rates_[rate] = rate_limit(rate);
-      if (!rates_[rate]) return;
-      table.limit_name = std::string(rate_name(rate)) + " rate";
-      table.limit = rates_[rate]->burst;
+      return rates_[rate] ? rates_[rate]->burst : 0;
+    };
+    const auto name = [](Rate rate) { return std::string(rate_name(rate)) + " rate"; };
+    const Rate rate = table.ladder->rate_of(table.type);
+    for (RowResult& row : table.rows) {
+      const Rate own = table.ladder->rate_of(*row.row, table.type);
+      if (row.timing.seconds <= 0 || own == rate || table.flops <= 0) continue;
+      row.limit_name = name(own);
+      row.limit = ceiling(own);
+    }
+    if (rate != Rate::kNone) {
+      table.limit = ceiling(rate);
+      if (table.limit > 0) table.limit_name = name(rate);
     } else if (table.traffic.bytes() > 0) {
       const Mix mix = mix_of(table.traffic);
       if (bandwidths_.count(mix) == 0) bandwidths_[mix] = bandwidth_limit(mix);
@@ -519,7 +538,14 @@ class DayRun {
                three_digits(table.limit / (table.flops > 0 ? 1e12 : 1e9)) + " " + table.unit() +
                ", measured now";
     }
-    std::printf("%s\n\n", wrap(where, "  ").c_str());
+    std::printf("%s\n", wrap(where, "  ").c_str());
+    for (const RowResult& row : table.rows) {
+      if (row.limit_name.empty()) continue;
+      const std::string limit =
+          row.limit > 0 ? three_digits(row.limit / 1e12) + " TFLOP/s" : "not measurable here";
+      std::printf("%s\n", wrap("Of " + row.row->name + ": " + row.limit_name + ", " + limit, "  ").c_str());
+    }
+    std::printf("\n");
 
     const RowResult *best = nullptr, *library = nullptr;
     bool noisy = false;
@@ -542,14 +568,14 @@ class DayRun {
         print_untimed(table, row, name);
         continue;
       }
-      const double speed = table.rate(row.timing.seconds),
-                   share = table.limit > 0 ? table.work() / row.timing.seconds / table.limit : 0;
+      const double speed = table.rate(row.timing.seconds), limit = table.limit_of(row),
+                   share = limit > 0 ? table.work() / row.timing.seconds / limit : 0;
       std::string shown_time = time_text(row.timing.seconds);
       if (row.timing.noise > 0.02)
         shown_time += " \u00b1" + std::to_string(std::lround(std::ceil(100 * row.timing.noise))) + "%";
       std::string line =
           right(shown_time, time) + right(table.work() > 0 ? three_digits(speed) : "", rate) + "  ";
-      if (table.limit > 0) {
+      if (limit > 0) {
         const double length = std::round(std::min(share, 1.0) * static_cast<double>(bar));
         line += left(std::string(std::max<size_t>(1, static_cast<size_t>(length)), '#'), bar) +
                 right(std::to_string(std::lround(100 * share)) + "%", 5);
@@ -562,7 +588,7 @@ class DayRun {
         line += text;
       }
       while (!line.empty() && line.back() == ' ') line.pop_back();
-      const std::string label = left(row.row->name, name), error = left(error_text(row.report.worst), 5);
+      const std::string label = left(row.row->name, name), error = left(error_of(row.report), 5);
       std::printf("%s%s  %s%s\n", (&row == best ? colors_.bold(label) : label).c_str(),
                   result_text(row).c_str(), error.c_str(),
                   (&row == best ? colors_.bold(line) : line).c_str());
@@ -574,6 +600,13 @@ class DayRun {
       if (cpu.name == "CPU threads") line += "  " + std::to_string(cpu_threads()) + " threads";
       if (!(cpu.shape == table.shape)) line += "  at " + cpu.shape.text();
       std::printf("%s\n", line.c_str());
+    }
+    for (const RowResult& row : table.rows) {
+      if (row.setup_seconds <= 0) continue;
+      std::printf("%s\n", wrap(row.row->name + " was set up in " + time_text(row.setup_seconds) +
+                                   ", before its launches: in no time above.",
+                               "  ")
+                              .c_str());
     }
     if (table.copies.there + table.copies.back > 0) {
       std::printf("%s%s to the GPU + %s back, pageable memory\n", left("copies", name).c_str(),
@@ -624,13 +657,28 @@ class DayRun {
         continue;
       }
       std::printf("%s%s  %s%s%s%s%s\n", left(row.row->name, name).c_str(), result_text(row).c_str(),
-                  left(error_text(row.report.worst), 5).c_str(), right(grouped(row.threads), 12).c_str(),
+                  left(error_of(row.report), 5).c_str(), right(grouped(row.threads), 12).c_str(),
                   right(grouped(row.barriers), 11).c_str(), right(grouped(row.collectives), 11).c_str(),
                   right(grouped(row.atomics), 10).c_str());
+    }
+    for (const RowResult& row : table.rows) {
+      if (row.result != Result::kOk || (row.launches <= 1 && row.workspace == 0)) continue;
+      std::string about =
+          row.row->name + ": " + std::to_string(row.launches) + " launch" + (row.launches == 1 ? "" : "es");
+      if (row.workspace > 0)
+        about += ", " + bytes_text(static_cast<double>(row.workspace)) + " of scratch memory";
+      std::printf("%s\n", wrap(about, "  ").c_str());
     }
     print_lesson(table);
   }
 
+  // The worst error; where the ladder's .check judged alone, there is none to show.
+  static std::string error_of(const Report& report) {
+    const auto& outputs = report.outputs;
+    const bool compared =
+        std::any_of(outputs.begin(), outputs.end(), [](const Report& r) { return !r.checked; });
+    return compared || outputs.empty() ? error_text(report.worst) : "rule";
+  }
   // 1,048,576
   static std::string grouped(uint64_t value) {
     std::string digits = std::to_string(value);
@@ -644,8 +692,11 @@ class DayRun {
       std::fputs(text.c_str(), stdout);
       return;
     }
-    if (!write_text(options_.json, text))
-      throw Exit(kUsage, "--json " + options_.json + ": " + std::strerror(errno));
+    if (!write_text(options_.json, text)) {
+      const int why = errno;
+      throw Exit(machine_cannot_write(why) ? kMachine : kUsage,
+                 "--json " + options_.json + ": " + std::strerror(why));
+    }
   }
 
   const Options& options_;
@@ -663,15 +714,17 @@ class DayRun {
 
 }  // namespace detail
 
-int run_day(std::initializer_list<const LadderInfo*> ladders, int argc, char** argv) {
+namespace {
+
+int fail(int code, const std::string& line, const std::string& next = "") {
+  std::fflush(stdout);
+  std::fprintf(stderr, "%s\n", detail::wrap("error: " + line, "  ").c_str());
+  if (!next.empty()) std::fprintf(stderr, "  %s\n", next.c_str());
+  return code;
+}
+
+int run_as_told(int argc, char** argv, const std::vector<const LadderInfo*>& ladders) {
   using detail::kMachine;
-  using detail::kUsage;
-  const auto fail = [](int code, const std::string& line, const std::string& next = "") {
-    std::fflush(stdout);
-    std::fprintf(stderr, "%s\n", detail::wrap("error: " + line, "  ").c_str());
-    if (!next.empty()) std::fprintf(stderr, "  %s\n", next.c_str());
-    return code;
-  };
   try {
     const detail::Options options = detail::parse_options(argc, argv);
     if (options.help) {
@@ -699,6 +752,15 @@ int run_day(std::initializer_list<const LadderInfo*> ladders, int argc, char** a
   } catch (const std::exception& error) {
     return fail(detail::kWrong, error.what());
   }
+}
+
+}  // namespace
+
+int run_day(int argc, char** argv, const std::vector<const LadderInfo*>& ladders) {
+  progress_begin();
+  const int code = run_as_told(argc, argv, ladders);
+  const std::string lost = lost_output();
+  return progress_end(code != 0 || lost.empty() ? code : fail(detail::kMachine, lost));
 }
 
 }  // namespace days

@@ -74,17 +74,17 @@ const ImageFiles kFiles{read_image, write_png};
 
 }  // namespace
 
-Image decode_image(const unsigned char* data, size_t size, const std::string& name) {
-  const image::Bytes file{data, size};
+Image decode_image(const unsigned char* data, size_t size, const std::string& name, uint64_t most_pixels) {
+  const image::Bytes file{data, size, most_pixels};
   if (begins_with(file, "\x89PNG\r\n\x1a\n", 8)) return image::decode_png(file, name);
   if (begins_with(file, "\xff\xd8\xff", 3)) return image::decode_jpeg(file, name);
   if (begins_with(file, "\x89PNG", 4)) throw ImageError(name + ": is a PNG that a text filter has damaged");
   throw ImageError(name + ": is " + other_format(file) + "; only PNG and JPEG are read");
 }
 
-Image read_image(const std::string& path) {
+Image read_image(const std::string& path, uint64_t most_pixels) {
   const std::vector<unsigned char> bytes = bytes_of(path);
-  return decode_image(bytes.data(), bytes.size(), path);
+  return decode_image(bytes.data(), bytes.size(), path, most_pixels);
 }
 
 namespace image {
@@ -97,6 +97,12 @@ void reserve(Image& image, uint64_t width, uint64_t height, double most_pixels, 
   if (pixels > most_pixels) {
     throw ImageError(name + ": is damaged: its header promises " + extents + ", which " +
                      std::to_string(file.size) + " bytes cannot hold");
+  }
+  if (pixels > static_cast<double>(file.most_pixels)) {
+    throw ImageError(name + ": " + extents + " are more than the CPU backend takes, " +
+                         std::to_string(file.most_pixels) +
+                         " pixels in all: scale the picture down, or use a GPU",
+                     3);
   }
   // The picture, and about as much again for the decoder and for a copy in the kernels' own layout.
   const double memory =

@@ -4,7 +4,6 @@
 // destructor: whatever needs one lives in the caller, behind the struct that is passed in.
 
 #include <png.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <csetjmp>
@@ -12,6 +11,7 @@
 #include <cstring>
 
 #include "common/image/formats.h"
+#include "common/output.h"
 
 namespace days {
 namespace image {
@@ -135,10 +135,7 @@ struct Writing {
   png_infop info = nullptr;
   std::string problem;
 
-  ~Writing() {
-    png_destroy_write_struct(&png, &info);
-    if (file != nullptr) std::fclose(file);
-  }
+  ~Writing() { png_destroy_write_struct(&png, &info); }
 };
 
 [[noreturn]] void on_write_error(png_structp png, png_const_charp text) {
@@ -170,29 +167,20 @@ void write_png(const std::string& path, const Image& image) {
   const size_t pixels = static_cast<size_t>(image.width) * static_cast<size_t>(image.height);
   if (pixels == 0 || image.pixels.size() != pixels * static_cast<size_t>(image.channels))
     throw ImageError(path + ": a picture without pixels cannot be written");
-  const std::string partial = path + ".part" + std::to_string(::getpid());
   const auto fail = [&](const std::string& why) {
-    const int code = errno == ENOSPC || errno == EDQUOT ? 3 : 2;
-    static_cast<void>(std::remove(partial.c_str()));
-    return ImageError(path + " cannot be written: " + why, code);
+    return ImageError(path + " cannot be written: " + why, machine_cannot_write(errno) ? 3 : 2);
   };
+  OutputFile output(path);
+  if (output.file() == nullptr) throw fail(std::strerror(errno));
   {
     image::Writing w;
-    errno = 0;
-    w.file = std::fopen(partial.c_str(), "wbx");
-    if (w.file == nullptr) {
-      const std::string why = std::strerror(errno);
-      throw ImageError(path + " cannot be written: " + why);
-    }
+    w.file = output.file();
     w.png = png_create_write_struct(PNG_LIBPNG_VER_STRING, &w, image::on_write_error, image::on_warning);
     w.info = w.png == nullptr ? nullptr : png_create_info_struct(w.png);
     if (w.info == nullptr) throw fail("libpng does not start");
     if (!image::write_rows(w, image)) throw fail(w.problem);
-    std::FILE* const file = w.file;
-    w.file = nullptr;
-    if (std::fclose(file) != 0) throw fail(std::strerror(errno));
   }
-  if (std::rename(partial.c_str(), path.c_str()) != 0) throw fail(std::strerror(errno));
+  if (!output.commit()) throw fail(std::strerror(errno));
 }
 
 }  // namespace days

@@ -5,6 +5,12 @@
 // (matmul_cpu.h).
 #pragma once
 
+#include <algorithm>
+
+#include "common/check.h"
+#include "common/needs.h"
+#include "common/util.h"
+
 namespace days {
 
 template <class T>
@@ -14,6 +20,14 @@ struct Matmul {
   T* c;        // (m, n), written only
   int m, n, k;
 };
+
+// What every launcher asks of its problem. (A product with k = 0 is a matrix of zeros on paper; here a size of 0
+// is taken for a mistake, as everywhere in the course.)
+template <class T>
+void require_matmul(const Matmul<T>& p, const char* variant) {
+  require(p.m > 0 && p.n > 0 && p.k > 0, variant, ": m, n and k must be positive; the least is",
+          std::min({p.m, p.n, p.k}));
+}
 
 }  // namespace days
 

@@ -18,9 +18,9 @@ auto matmul_elements(MakeA make_a, MakeB make_b) {
     p.m = s[0];
     p.n = s[1];
     p.k = s[2];
-    p.a = in.fill(s[0] * s[2], make_a);
-    p.b = in.fill(s[2] * s[1], make_b);
-    p.c = in.output(s[0], s[1]);
+    p.a = in.fill("a", s[0] * s[2], make_a);
+    p.b = in.fill("b", s[2] * s[1], make_b);
+    p.c = in.output("c", s[0], s[1]);
   };
 }
 
@@ -29,9 +29,9 @@ inline auto matmul_scaled(double scale_a, double scale_b) {
     p.m = s[0];
     p.n = s[1];
     p.k = s[2];
-    p.a = in.normal(s[0] * s[2], scale_a);
-    p.b = in.normal(s[2] * s[1], scale_b);
-    p.c = in.output(s[0], s[1]);
+    p.a = in.normal("a", s[0] * s[2], scale_a);
+    p.b = in.normal("b", s[2] * s[1], scale_b);
+    p.c = in.output("c", s[0], s[1]);
   };
 }
 

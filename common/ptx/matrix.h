@@ -5,9 +5,12 @@
 //
 // Fragments, as the PTX ISA's pictures of "Matrix Fragments for mma" have them, with g = lane / 4 and t =
 // lane % 4. A register holds `e` neighbours along k: 4 of s8, 2 of half and bfloat16, 1 of tf32.
-//   a  (m, k): registers 0, 1: rows g and g + 8, columns t * e ...; registers 2, 3: the same, 4 * e columns
-//   on b  (k, n): register 0: rows t * e ... of column g; register 1: 4 * e rows on c, d (m, n): elements 0,
-//   1: row g, columns 2 * t and 2 * t + 1; elements 2, 3: row g + 8
+//   a    (m, k)  registers 0, 1: rows g and g + 8, columns t * e and on
+//                registers 2, 3: the same rows, 4 * e columns further
+//   b    (k, n)  register 0: rows t * e and on, of column g
+//                register 1: 4 * e rows further
+//   c, d (m, n)  elements 0, 1: row g, columns 2 * t and 2 * t + 1
+//                elements 2, 3: row g + 8, the same columns
 #pragma once
 
 #include "common/ptx/address.h"
@@ -104,7 +107,7 @@ __device__ __forceinline__ uint32_t cvt_rna_tf32(float x) {
 }
 
 // mma.sync.aligned.<shape>.row.col.<d>.<a>.<b>.<c>: d = a * b + c. Section "Multiply-and-Accumulate
-// Instruction: mma". The name says shape and types: mma_m16n8k16_f32_f16_f16_f32(d, a, b, c). Halves of c and
+// Instruction: mma". The name says the shape and the types of d, a, b and c. Halves of c and
 // d stand two in a register.
 //
 // On the CPU products are exact, their sum with c is rounded once; tensor cores add with fewer bits, so the
@@ -117,8 +120,6 @@ __device__ __forceinline__ uint32_t cvt_rna_tf32(float x) {
 #else
 #define DAYS_PTX_MMA(M, N, K, D, A, C, instruction) instruction
 #endif
-#define DAYS_PTX_STRING(text) #text
-#define DAYS_PTX_MMA_NAME(M, N, K, D, A, C) DAYS_PTX_STRING(mma.sync.aligned.m##M##n##N##k##K.row.col.D.A.A.C)
 
 // Registers of a, b, and elements or registers of d by their letter: "f" floats, "r" 32-bit registers.
 #define DAYS_PTX_ASM_2_1_4(name, letter)                                                \
@@ -144,34 +145,96 @@ __device__ __forceinline__ uint32_t cvt_rna_tf32(float x) {
                : "=" letter(d[0]), "=" letter(d[1])    \
                : "r"(a[0]), "r"(b[0]), letter(c[0]), letter(c[1]))
 
-#define DAYS_PTX_DEFINE_MMA(M, N, K, D, A, C, Element, letter, a_regs, b_regs, d_regs)                      \
-  __device__ __forceinline__ void mma_m##M##n##N##k##K##_##D##_##A##_##A##_##C(                             \
-      Element(&d)[d_regs], const uint32_t(&a)[a_regs], const uint32_t(&b)[b_regs],                          \
-      const Element(&c)[d_regs] DAYS_PTX_AND_SITE) {                                                        \
-    DAYS_PTX_MMA(M, N, K, D, A, C,                                                                          \
-                 DAYS_PTX_ASM_##a_regs##_##b_regs##_##d_regs(DAYS_PTX_MMA_NAME(M, N, K, D, A, C), letter)); \
-  }
-
-DAYS_PTX_DEFINE_MMA(16, 8, 8, f32, f16, f32, float, "f", 2, 1, 4)
-DAYS_PTX_DEFINE_MMA(16, 8, 8, f16, f16, f16, uint32_t, "r", 2, 1, 2)
-DAYS_PTX_DEFINE_MMA(8, 8, 16, s32, s8, s32, int32_t, "r", 1, 1, 2)
-DAYS_PTX_DEFINE_MMA(8, 8, 16, s32, u8, s32, int32_t, "r", 1, 1, 2)
+__device__ __forceinline__ void mma_m16n8k8_f32_f16_f16_f32(float (&d)[4], const uint32_t (&a)[2],
+                                                            const uint32_t (&b)[1],
+                                                            const float (&c)[4] DAYS_PTX_AND_SITE) {
+  DAYS_PTX_MMA(16, 8, 8, f32, f16, f32,
+               DAYS_PTX_ASM_2_1_4("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32", "f"));
+}
+__device__ __forceinline__ void mma_m16n8k8_f16_f16_f16_f16(uint32_t (&d)[2], const uint32_t (&a)[2],
+                                                            const uint32_t (&b)[1],
+                                                            const uint32_t (&c)[2] DAYS_PTX_AND_SITE) {
+  DAYS_PTX_MMA(16, 8, 8, f16, f16, f16,
+               DAYS_PTX_ASM_2_1_2("mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16", "r"));
+}
+__device__ __forceinline__ void mma_m8n8k16_s32_s8_s8_s32(int32_t (&d)[2], const uint32_t (&a)[1],
+                                                          const uint32_t (&b)[1],
+                                                          const int32_t (&c)[2] DAYS_PTX_AND_SITE) {
+  DAYS_PTX_MMA(8, 8, 16, s32, s8, s32,
+               DAYS_PTX_ASM_1_1_2("mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32", "r"));
+}
+__device__ __forceinline__ void mma_m8n8k16_s32_u8_u8_s32(int32_t (&d)[2], const uint32_t (&a)[1],
+                                                          const uint32_t (&b)[1],
+                                                          const int32_t (&c)[2] DAYS_PTX_AND_SITE) {
+  DAYS_PTX_MMA(8, 8, 16, s32, u8, s32,
+               DAYS_PTX_ASM_1_1_2("mma.sync.aligned.m8n8k16.row.col.s32.u8.u8.s32", "r"));
+}
 
 // Compute capability 8.0 and later.
 #if !defined(__SIMT__) && !(__CUDA_ARCH__ >= 800)
 #undef DAYS_PTX_MMA
 #define DAYS_PTX_MMA(M, N, K, D, A, C, instruction) static_cast<void>(d)
 #endif
-DAYS_PTX_DEFINE_MMA(16, 8, 16, f32, f16, f32, float, "f", 4, 2, 4)
-DAYS_PTX_DEFINE_MMA(16, 8, 16, f16, f16, f16, uint32_t, "r", 4, 2, 2)
-DAYS_PTX_DEFINE_MMA(16, 8, 8, f32, bf16, f32, float, "f", 2, 1, 4)
-DAYS_PTX_DEFINE_MMA(16, 8, 16, f32, bf16, f32, float, "f", 4, 2, 4)
-DAYS_PTX_DEFINE_MMA(16, 8, 4, f32, tf32, f32, float, "f", 2, 1, 4)
-DAYS_PTX_DEFINE_MMA(16, 8, 8, f32, tf32, f32, float, "f", 4, 2, 4)
-DAYS_PTX_DEFINE_MMA(16, 8, 16, s32, s8, s32, int32_t, "r", 2, 1, 4)
-DAYS_PTX_DEFINE_MMA(16, 8, 32, s32, s8, s32, int32_t, "r", 4, 2, 4)
-DAYS_PTX_DEFINE_MMA(16, 8, 16, s32, u8, s32, int32_t, "r", 2, 1, 4)
-DAYS_PTX_DEFINE_MMA(16, 8, 32, s32, u8, s32, int32_t, "r", 4, 2, 4)
+__device__ __forceinline__ void mma_m16n8k16_f32_f16_f16_f32(float (&d)[4], const uint32_t (&a)[4],
+                                                             const uint32_t (&b)[2],
+                                                             const float (&c)[4] DAYS_PTX_AND_SITE) {
+  DAYS_PTX_MMA(16, 8, 16, f32, f16, f32,
+               DAYS_PTX_ASM_4_2_4("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "f"));
+}
+__device__ __forceinline__ void mma_m16n8k16_f16_f16_f16_f16(uint32_t (&d)[2], const uint32_t (&a)[4],
+                                                             const uint32_t (&b)[2],
+                                                             const uint32_t (&c)[2] DAYS_PTX_AND_SITE) {
+  DAYS_PTX_MMA(16, 8, 16, f16, f16, f16,
+               DAYS_PTX_ASM_4_2_2("mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16", "r"));
+}
+__device__ __forceinline__ void mma_m16n8k8_f32_bf16_bf16_f32(float (&d)[4], const uint32_t (&a)[2],
+                                                              const uint32_t (&b)[1],
+                                                              const float (&c)[4] DAYS_PTX_AND_SITE) {
+  DAYS_PTX_MMA(16, 8, 8, f32, bf16, f32,
+               DAYS_PTX_ASM_2_1_4("mma.sync.aligned.m16n8k8.row.col.f32.bf16.bf16.f32", "f"));
+}
+__device__ __forceinline__ void mma_m16n8k16_f32_bf16_bf16_f32(float (&d)[4], const uint32_t (&a)[4],
+                                                               const uint32_t (&b)[2],
+                                                               const float (&c)[4] DAYS_PTX_AND_SITE) {
+  DAYS_PTX_MMA(16, 8, 16, f32, bf16, f32,
+               DAYS_PTX_ASM_4_2_4("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32", "f"));
+}
+__device__ __forceinline__ void mma_m16n8k4_f32_tf32_tf32_f32(float (&d)[4], const uint32_t (&a)[2],
+                                                              const uint32_t (&b)[1],
+                                                              const float (&c)[4] DAYS_PTX_AND_SITE) {
+  DAYS_PTX_MMA(16, 8, 4, f32, tf32, f32,
+               DAYS_PTX_ASM_2_1_4("mma.sync.aligned.m16n8k4.row.col.f32.tf32.tf32.f32", "f"));
+}
+__device__ __forceinline__ void mma_m16n8k8_f32_tf32_tf32_f32(float (&d)[4], const uint32_t (&a)[4],
+                                                              const uint32_t (&b)[2],
+                                                              const float (&c)[4] DAYS_PTX_AND_SITE) {
+  DAYS_PTX_MMA(16, 8, 8, f32, tf32, f32,
+               DAYS_PTX_ASM_4_2_4("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32", "f"));
+}
+__device__ __forceinline__ void mma_m16n8k16_s32_s8_s8_s32(int32_t (&d)[4], const uint32_t (&a)[2],
+                                                           const uint32_t (&b)[1],
+                                                           const int32_t (&c)[4] DAYS_PTX_AND_SITE) {
+  DAYS_PTX_MMA(16, 8, 16, s32, s8, s32,
+               DAYS_PTX_ASM_2_1_4("mma.sync.aligned.m16n8k16.row.col.s32.s8.s8.s32", "r"));
+}
+__device__ __forceinline__ void mma_m16n8k32_s32_s8_s8_s32(int32_t (&d)[4], const uint32_t (&a)[4],
+                                                           const uint32_t (&b)[2],
+                                                           const int32_t (&c)[4] DAYS_PTX_AND_SITE) {
+  DAYS_PTX_MMA(16, 8, 32, s32, s8, s32,
+               DAYS_PTX_ASM_4_2_4("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32", "r"));
+}
+__device__ __forceinline__ void mma_m16n8k16_s32_u8_u8_s32(int32_t (&d)[4], const uint32_t (&a)[2],
+                                                           const uint32_t (&b)[1],
+                                                           const int32_t (&c)[4] DAYS_PTX_AND_SITE) {
+  DAYS_PTX_MMA(16, 8, 16, s32, u8, s32,
+               DAYS_PTX_ASM_2_1_4("mma.sync.aligned.m16n8k16.row.col.s32.u8.u8.s32", "r"));
+}
+__device__ __forceinline__ void mma_m16n8k32_s32_u8_u8_s32(int32_t (&d)[4], const uint32_t (&a)[4],
+                                                           const uint32_t (&b)[2],
+                                                           const int32_t (&c)[4] DAYS_PTX_AND_SITE) {
+  DAYS_PTX_MMA(16, 8, 32, s32, u8, s32,
+               DAYS_PTX_ASM_4_2_4("mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32", "r"));
+}
 
 // mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64: a (8, 4): row g, column t; b (4, 8): row t, column g; c
 // and d as elements 0 and 1 above. Section as above.
@@ -188,10 +251,32 @@ __device__ __forceinline__ void mma_m8n8k4_f64_f64_f64_f64(double (&d)[2], doubl
 #endif
 }
 
-#undef DAYS_PTX_DEFINE_MMA
+// mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32 and its kind of e5m2, four numbers in a register: for
+// compute capability 8.9 and later. Section as above.
+__device__ __forceinline__ void mma_m16n8k32_f32_e4m3_e4m3_f32(float (&d)[4], const uint32_t (&a)[4],
+                                                               const uint32_t (&b)[2],
+                                                               const float (&c)[4] DAYS_PTX_AND_SITE) {
+#ifdef __SIMT__
+  using simt::MatrixType;
+  simt::mma_sync({16, 8, 32, MatrixType::e4m3, MatrixType::e4m3, MatrixType::f32, MatrixType::f32}, a, b, c,
+                 d, site);
+#elif __CUDA_ARCH__ >= 890
+  DAYS_PTX_ASM_4_2_4("mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32", "f");
+#endif
+}
+__device__ __forceinline__ void mma_m16n8k32_f32_e5m2_e5m2_f32(float (&d)[4], const uint32_t (&a)[4],
+                                                               const uint32_t (&b)[2],
+                                                               const float (&c)[4] DAYS_PTX_AND_SITE) {
+#ifdef __SIMT__
+  using simt::MatrixType;
+  simt::mma_sync({16, 8, 32, MatrixType::e5m2, MatrixType::e5m2, MatrixType::f32, MatrixType::f32}, a, b, c,
+                 d, site);
+#elif __CUDA_ARCH__ >= 890
+  DAYS_PTX_ASM_4_2_4("mma.sync.aligned.m16n8k32.row.col.f32.e5m2.e5m2.f32", "f");
+#endif
+}
+
 #undef DAYS_PTX_MMA
-#undef DAYS_PTX_STRING
-#undef DAYS_PTX_MMA_NAME
 #undef DAYS_PTX_ASM_2_1_4
 #undef DAYS_PTX_ASM_4_2_4
 #undef DAYS_PTX_ASM_2_1_2

@@ -1,11 +1,12 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Draws requests.svg: which bytes of the picture a warp's first load touches, for each rung of day 03.
 
-    python3 requests.py > requests.svg
+    tools/pictures.py 03
 
 The addresses come from the kernels' own index expressions, written once more below.
 """
+from drawing import picture
+
 LANES, SECTOR = 32, 32
 
 # (rung, what a lane loads first, bytes a lane, address of that load for a lane, requests until all is loaded)
@@ -19,7 +20,8 @@ WIDTH, LEFT, ROW, TOP = 720, 96, 62, 40
 SCALE = (WIDTH - LEFT - 20) / 1536
 
 
-def main():
+@picture("requests.svg")
+def requests():
     out = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{TOP + ROW * len(RUNGS) + 26}" '
            'font-family="sans-serif" font-size="12">',
            '<rect width="100%" height="100%" fill="#ffffff"/>',
@@ -44,8 +46,4 @@ def main():
         out.append(f'<text x="{LEFT + byte * SCALE:.0f}" y="{y + 12}" fill="#444" text-anchor="middle">{byte}</text>')
     out.append(f'<text x="10" y="{y + 12}" fill="#444">byte</text>')
     out.append("</svg>")
-    print("\n".join(out))
-
-
-if __name__ == "__main__":
-    main()
+    return "\n".join(out) + "\n"

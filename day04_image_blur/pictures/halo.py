@@ -1,11 +1,12 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Draws halo.svg: what a block of 32 x 32 pixels needs of the picture, and how often each rung asks for a byte.
 
-    python3 halo.py > halo.svg
+    tools/pictures.py 04
 
 Counted here from the kernels' own loops, at radius 7 for the box and 5 for the Gaussian.
 """
+from drawing import picture
+
 TILE, SCALE = 32, 5
 WIDTH, HEIGHT = 720, 300
 
@@ -30,7 +31,8 @@ READS = (
 )
 
 
-def main():
+@picture("halo.svg")
+def halo():
     radius = 7
     out = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}" font-family="sans-serif" font-size="12">',
            '<rect width="100%" height="100%" fill="#ffffff"/>',
@@ -51,8 +53,4 @@ def main():
         out.append(f'<text x="{448 + width:.0f}" y="{y + 14}">{reads:.3g}</text>')
     out.append(f'<text x="440" y="{46 + 32 * len(READS) + 10}" fill="#444">(lengths: square roots)</text>')
     out.append("</svg>")
-    print("\n".join(out))
-
-
-if __name__ == "__main__":
-    main()
+    return "\n".join(out) + "\n"

@@ -1,12 +1,13 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Draws which sectors the 32 lanes of a warp touch, from what programs/sectors.cu prints.
 
     sectors 256 256 256 --addresses > day05_matmul/pictures/warp_requests.txt
-    day05_matmul/pictures/warp_requests.py        # reads that file, writes warp_requests.svg beside it
+    tools/pictures.py 5        # reads that file, writes warp_requests.svg beside it
 """
 import re
 from pathlib import Path
+
+from drawing import picture
 
 HERE = Path(__file__).resolve().parent
 SECTOR = 32  # bytes
@@ -65,7 +66,8 @@ def panel(top, rung, request, addresses):
     return out
 
 
-def main():
+@picture("warp_requests.svg")
+def warp_requests():
     dump = (HERE / "warp_requests.txt").read_text(encoding="utf-8")
     size = re.search(r"one warp of a (\d+) x (\d+) x (\d+) matmul", dump).groups()
     found = re.findall(r"^addresses (rows|columns) (\d): ([\d ]+)$", dump, re.MULTILINE)
@@ -82,14 +84,9 @@ def main():
             y += PANEL
         y += 38
     height = y - 10
-    svg = (
+    return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 720 {height}" width="720" height="{height}" '
         'font-family="Helvetica, Arial, sans-serif" role="img">\n'
         "<title>Sectors touched by a warp: 33 a step the wrong way round, 5 the right way</title>\n"
         f'<rect width="720" height="{height}" rx="8" fill="#ffffff"/>\n' + "\n".join(out) + "\n</svg>\n"
     )
-    (HERE / "warp_requests.svg").write_text(svg, encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main()

@@ -1,15 +1,13 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Draws what one scheduler issues, cycle by cycle, for 1, 2, 4 and 8 chains of dependent multiply-adds.
 
-    day16_device_query/pictures/littles_law.py       # writes littles_law.svg beside it
+    tools/pictures.py 16
 
 The schedule is worked out here from the two numbers below, by the rule that the hardware follows: in each cycle issue one
 instruction whose input is ready, the one that has waited longest first.
 """
-from pathlib import Path
+from drawing import picture
 
-HERE = Path(__file__).resolve().parent
 LATENCY = 4  # cycles from a multiply-add's issue until a dependent one can issue
 CYCLES = 16
 RUNGS = (("ilp1", 1), ("ilp2", 2), ("ilp4", 4), ("ilp8", 8))
@@ -38,7 +36,8 @@ def text(x, y, words, size=12, colour="#24292f", anchor="start", weight="normal"
     )
 
 
-def main():
+@picture("littles_law.svg")
+def littles_law():
     height = TOP + ROW * len(RUNGS) + 26
     out = [
         text(24, 34, "What one scheduler issues: chains of multiply-adds that wait for themselves", 17),
@@ -59,14 +58,9 @@ def main():
             out.append(f'<rect x="{x}" y="{y}" width="{CELL - 2}" height="32" rx="3" fill="{fill}"/>')
             if chain is not None:
                 out.append(text(x + CELL / 2 - 1, y + 21, chain, 13, "#ffffff", "middle"))
-    svg = (
+    return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 720 {height}" width="720" height="{height}" '
         'font-family="Helvetica, Arial, sans-serif" role="img">\n'
         "<title>Issue slots used by 1, 2, 4 and 8 chains: a quarter, a half, all, all</title>\n"
         f'<rect width="720" height="{height}" rx="8" fill="#ffffff"/>\n' + "\n".join(out) + "\n</svg>\n"
     )
-    (HERE / "littles_law.svg").write_text(svg, encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main()

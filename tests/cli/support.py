@@ -16,10 +16,10 @@ sys.dont_write_bytecode = True
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
 
-from days_cli import catalog, cmake_tools, console, gpu, main, paths, settings, toolchain  # noqa: E402
+from days_cli import catalog, cmake_tools, console, gpu, main, settings, toolchain  # noqa: E402
 
-_CACHED = (catalog.tracks, cmake_tools.oldest_cmake, gpu.detect, settings.load, toolchain.host_compiler, toolchain.nvcc,
-           toolchain.nvcc_host)
+_CACHED = (catalog.tracks, cmake_tools.oldest_cmake, gpu.detect, settings.load, toolchain.ccache_place,
+           toolchain.host_compiler, toolchain.nvcc, toolchain.nvcc_host)
 
 
 def forget():
@@ -27,6 +27,15 @@ def forget():
     for function in _CACHED:
         getattr(function, "cache_clear", lambda: None)()
     console.set_color("auto")
+
+
+def alive(process):
+    """Does a process of this number run? One that has ended and that nobody has waited for does not."""
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return Path(f"/proc/{process}/stat").read_text().split()[2] != "Z" if os.path.isdir("/proc/self") else True
 
 
 class Case(unittest.TestCase):

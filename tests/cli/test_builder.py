@@ -4,6 +4,9 @@
 import contextlib
 import io
 import os
+import shutil
+import signal
+import subprocess
 import sys
 import threading
 import time
@@ -53,6 +56,9 @@ class Incremental(support.Case):
         build.run(self.steps(*flags))
         return build.commands_run
 
+    def made(self):
+        return (self.folder / "out" / "a").read_text()
+
     def test_ready_later_but_first_in_line(self):
         self.replace(builder, "cores", lambda: 1)
 
@@ -98,9 +104,35 @@ class Incremental(support.Case):
         self.assertEqual([path.name for path in (self.folder / "out").iterdir() if ".part" in path.name], [])
 
     def test_edit_while_compiling(self):
-        self.write("compiler.py", _COMPILER + "import os, time; time.sleep(0.01); os.utime(source)\n", -10)
+        for edited in ("a b.cu", "a b.h"):
+            self.write("compiler.py", _COMPILER + f"import time; time.sleep(0.02); open({edited!r}, 'a').write(' more')\n", -10)
+            self.build("-" + edited)
+            self.write("compiler.py", _COMPILER, -10)
+            self.assertEqual(self.build("-" + edited), 2, edited)
+            self.assertIn(" more", self.made())
+
+    def test_dates_decide_nothing(self):
         self.build()
+        self.write("a b.cu", "change ", -5)  # of the same length, as the rest of this
         self.assertEqual(self.build(), 2)
+        self.write("a b.cu", "source ", -10)  # restored with its old date: cp -p, mv
+        self.assertEqual((self.build(), self.made()), (2, "source header"))
+        before = os.stat(self.folder / "a b.h")
+        self.write("a b.h", "HEADER")
+        os.utime(self.folder / "a b.h", ns=(before.st_atime_ns, before.st_mtime_ns))
+        self.assertEqual((self.build(), self.made()), (2, "source HEADER"))
+        self.shift("a b.cu", 3600)
+        self.shift("a b.h", 3600)
+        self.assertEqual(self.build(), 0, "dated in the future, and the same as before")
+
+    def test_output_of_another_build(self):
+        self.build()
+        old = self.folder / "old"
+        shutil.copy2(self.folder / "out" / "a", old)
+        self.write("a b.cu", "change ")
+        self.build()
+        os.replace(old, self.folder / "out" / "a")
+        self.assertEqual((self.build(), self.made()), (1, "change header"))
 
     def test_first_failure_is_the_one_told(self):
         bad = Step(self.folder / "bad", ["sh", "-c", "exit 3"], [], "bad", source="bad.cu")
@@ -114,12 +146,36 @@ class Incremental(support.Case):
     def test_compiler_missing_or_killed(self):
         self.environment(PATH="/usr/bin:/bin")
         for command, message, code in ((["no-such-compiler"], "no-such-compiler: No such file or directory", ENVIRONMENT),
-                                       (["sh", "-c", "kill -9 $$"], "the compiler was killed by signal 9 at x", WRONG),
-                                       (["sh", "-c", "echo No space left on device; exit 1"], "x.cu does not compile",
-                                        ENVIRONMENT)):
+                                       (["sh", "-c", "kill -11 $$"], "the compiler was ended by signal 11 at x", ENVIRONMENT)):
             with self.assertRaises(DaysError) as caught:
                 Build(quiet=True).run([Step(self.folder / "x", command, [], "x", source="x.cu")])
             self.assertEqual((caught.exception.message, caught.exception.code), (message, code))
+
+    def test_too_little_memory_is_the_machines_fault(self):
+        said = ("cc1plus: out of memory allocating 65536 bytes after a total of 2822144 bytes",
+                "virtual memory exhausted: Cannot allocate memory",
+                "g++: fatal error: Killed signal terminated program cc1plus", "collect2: fatal error: ld terminated with signal 9",
+                "clang: error: unable to execute command: Killed", "/usr/bin/ld: final link failed: memory exhausted",
+                "/usr/include/c++/12/map(61): catastrophic error: out of memory", "nvcc error   : 'cicc' died due to signal 9",
+                "g++: internal compiler error: Killed signal terminated program cc1plus",
+                "terminate called after throwing an instance of 'std::bad_alloc'")
+        for line in said:
+            self.fails_in_compiling(f"echo \"a.cu: note: x\n{line}\" >&2; exit 1", "too little memory to build a", ENVIRONMENT)
+        self.fails_in_compiling("kill -9 $$", "too little memory to build a", ENVIRONMENT)
+        self.fails_in_compiling("exit 137", "too little memory to build a", ENVIRONMENT)
+        self.fails_in_compiling("echo 'x: No space left on device'; exit 1", "too little room on the disk", ENVIRONMENT)
+        # What the learner's own lines spell is no such message.
+        for line in ('a.cu:3:2: error: #error out of memory', '    3 | #error virtual memory exhausted: Cannot allocate memory',
+                     "a.cu:1:1: error: 'Killed' was not declared"):
+            self.fails_in_compiling(f'echo "{line}" >&2; exit 1', "a cannot be linked", WRONG)
+
+    def fails_in_compiling(self, script, message, code):
+        step = Step(self.folder / "out" / "a", ["sh", "-c", script], [], "a")
+        with self.assertRaises(DaysError) as caught:
+            Build(quiet=True).run([step])
+        self.assertIn(message, caught.exception.message)
+        self.assertEqual(caught.exception.code, code, script)
+        self.assertEqual("taskset" in caught.exception.hint, "memory" in message)
 
     def test_interruption_ends_the_compilers(self):
         step = Step(self.folder / "slow", ["sleep", "60"], [], "slow")
@@ -128,6 +184,27 @@ class Incremental(support.Case):
             with self.assertRaises(KeyboardInterrupt):
                 Build(quiet=True).run([step])
         self.assertLess(time.time() - began, 10)
+
+    def test_signals_end_what_the_compiler_started(self):
+        script = self.folder / "build.py"
+        script.write_text(f"""import sys
+sys.path.insert(0, {str(support.ROOT / 'tools')!r})
+from pathlib import Path
+from days_cli import processes
+from days_cli.builder import OUT, Build, Step
+processes.end_on_signals()
+Build().run([Step(Path({str(self.folder)!r}) / "x", ["sh", "-c", "sleep 60 & echo $! >pid; wait"], [], "x",
+                  cwd=Path({str(self.folder)!r}))])
+""")
+        for number, code in ((signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGINT, -signal.SIGINT)):
+            (self.folder / "pid").unlink(missing_ok=True)
+            process = subprocess.Popen([sys.executable, "-B", script], stderr=subprocess.DEVNULL)
+            until = time.time() + 30
+            while time.time() < until and not ((self.folder / "pid").exists() and (self.folder / "pid").read_text().strip()):
+                time.sleep(0.02)
+            process.send_signal(number)
+            self.assertEqual(process.wait(30), code)
+            self.assertFalse(support.alive(int((self.folder / "pid").read_text())), number.name)
 
     def test_lock(self):
         events = []
@@ -153,6 +230,22 @@ class Incremental(support.Case):
         self.assertIn("cannot write to", caught.exception.message)
 
 
+class OddFolders(support.Case):
+    @unittest.skipUnless(shutil.which("g++"), "no g++ here")
+    def test_folder_of_the_headers_is_a_string(self):
+        """simtcc is told where CUDA's headers are in words that the compiler reads back as the path, whatever is in it."""
+        root = self.folder / 'od"d \\p$x'
+        root.mkdir()
+        self.replace(paths, "ROOT", root)
+        self.replace(paths, "RUN_BUILD", root / "build")
+        step = run_build.Simt().translator.after[1]
+        define = next(word for word in step.command if word.startswith("-DSIMT_INCLUDE_DIR="))
+        (root / "x.cpp").write_text("#include <cstdio>\nint main() { std::puts(SIMT_INCLUDE_DIR); }\n")
+        subprocess.run(["g++", define, "x.cpp", "-o", "x"], cwd=root, check=True)
+        told = subprocess.run([str(root / "x")], stdout=subprocess.PIPE, check=True, universal_newlines=True).stdout
+        self.assertEqual(told, f"{root}/common/simt/include\n")
+
+
 class Dependencies(support.Case):
     def test_forms(self):
         path = self.folder / "x.d"
@@ -166,7 +259,7 @@ class DayOnCuda(support.Case):
     def setUp(self):
         super().setUp()
         self.root = self.folder / "repository"
-        for name in ("common/harness.cu", "day05_matmul/01_x.cu", "day05_matmul/main.cpp", "day05_matmul/programs/p.cu",
+        for name in ("common/harness.cu", "day05_matmul/01_x.cu", "day05_matmul/ladder.cpp", "day05_matmul/programs/p.cu",
                      "day05_matmul/baselines/cublas.cu", "day05_matmul/baselines/cub.cu", "cmake/build.json"):
             path = self.root / name
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -199,7 +292,7 @@ class DayOnCuda(support.Case):
     def test_sources(self):
         lines = self.commands()
         compiled = sorted(line.split(" -c ")[1].split()[0] for line in lines if " -c " in line)
-        self.assertEqual(compiled, ["common/harness.cu", "day05_matmul/01_x.cu", "day05_matmul/main.cpp"])
+        self.assertEqual(compiled, ["common/harness.cu", "day05_matmul/01_x.cu", "day05_matmul/ladder.cpp"])
         self.assertEqual(len(lines), 4)
 
     def test_baselines_of_the_libraries_that_are_found(self):

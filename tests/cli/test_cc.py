@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """days cc: nvcc's command line, programs of several files, and errors in the learner's own lines."""
+import os
 import re
 import shutil
 import subprocess
+import tempfile
 import time
 import unittest
+from pathlib import Path
 
 import support
 from days_cli import compiler_messages, nvcc_flags
@@ -63,6 +66,30 @@ class Flags(unittest.TestCase):
                 self.read(line)
             self.assertIn(message, caught.exception.message)
             self.assertEqual(caught.exception.code, 2)
+
+
+    def test_options_files(self):
+        with tempfile.TemporaryDirectory() as folder:
+            one, two, loop, open_ = (f"{folder}/{name}" for name in ("one", "two", "loop", "open"))
+            for name, text in ((one, '-DA=1\n "-DB=b \'c" -o x # -DC\n'), (two, f"-optf {one} b.cu"), (loop, f"-optf {loop}"),
+                               (open_, '"-DA')):
+                Path(name).write_text(text)
+            # As nvcc reads them: only " quotes, and # is a word like others.
+            with self.assertRaises(DaysError) as caught:
+                self.read(f"a.cu -optf {one}")
+            self.assertIn('what "#" is', caught.exception.message)
+            Path(one).write_text('-DA=1\n "-DB=b \'c" -o x\n')
+            for flag in (f"-optf {two}", f"--options-file={two}", f"--options-file {two}"):
+                request = self.read(f"a.cu {flag} c.cu")
+                self.assertEqual([source.path for source in request.sources], ["a.cu", "b.cu", "c.cu"])
+                self.assertEqual((request.preprocessor, request.output), (["-DA=1", "-DB=b 'c"], "x"))
+            self.assertEqual(self.read(f"a.cu -optf {one},{two}").preprocessor, ["-DA=1", "-DB=b 'c"] * 2)
+            for name, message in ((loop, "does one name itself"), (open_, "no closing quotation"), (folder, "Is a directory"),
+                                  (folder + "/none", "No such file")):
+                with self.assertRaises(DaysError) as caught:
+                    self.read(f"-optf {name}")
+                self.assertIn(message, caught.exception.message)
+                self.assertEqual(caught.exception.code, 2)
 
 
 class Messages(unittest.TestCase):
@@ -141,6 +168,16 @@ class Programs(support.Case):
         # A second and a half where the machine has nothing else to do.
         self.assertLess(max(unchanged, time.time() - began), 8)
 
+    def test_restored_file(self):
+        """cp -p and mv bring an older date along."""
+        for text, date in (("new", 2e9), ("old", 1e9)):
+            self.write(text, f'#include <cstdio>\nint main() {{ puts("{text}"); }}\n')
+            os.utime(self.folder / text, (date, date))
+        for text in ("new", "old", "new"):
+            shutil.copy2(self.folder / text, self.folder / "prog.cpp")
+            self.cc("prog.cpp")
+            self.assertEqual(self.output(), text + "\n")
+
     def test_several_files(self):
         self.write("f.h", "extern __device__ int f(int);\nint host();\n")
         self.write("f.cu", '#include "f.h"\n__device__ int f(int i) { return i * SCALE; }\n')
@@ -188,6 +225,26 @@ int main() {
             said = self.output("checked", code=1)
             self.assertIn("simt-race-shared", said)
             self.assertIn("race.cu:5", said)
+
+    def test_lost_output_is_a_failure(self):
+        """Of host code and kernels; a program's own failure comes first."""
+        self.write("prog.cu", """#include <cstdio>
+#include <cstdlib>
+__global__ void k() { printf("from a kernel\\n"); }
+int main(int count, char** words) {
+  if (count > 2) return 0;
+  k<<<1, 1>>>();
+  if (cudaDeviceSynchronize() != cudaSuccess) return 1;
+  return count > 1 ? atoi(words[1]) : 0;
+}
+""")
+        self.cc("prog.cu", "-o", "prog")
+        for arguments, code, said in (("", 3, "error: standard output: "), ("5", 5, ""), ("and nothing", 0, "")):
+            for where in (">&-", ">/dev/full") if Path("/dev/full").exists() else (">&-",):
+                done = subprocess.run(["sh", "-c", f"./prog {arguments} {where}"], cwd=self.folder, stderr=subprocess.PIPE,
+                                      universal_newlines=True, check=False)
+                self.assertEqual(done.returncode, code, arguments + where)
+                self.assertTrue(done.stderr.startswith(said) and done.stderr.count("\n") == bool(said), done.stderr)
 
     def test_notes_and_run(self):
         self.write("prog.cu", _ADD)

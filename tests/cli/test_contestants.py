@@ -9,7 +9,7 @@ import sys
 import unittest
 
 import support
-from days_cli import catalog, gpu, library, paths, results, run_build
+from days_cli import catalog, gpu, library, results, run_build
 from days_cli.commands import bench
 from days_cli.errors import DaysError
 from support import ROOT, result_file, result_row, result_table
@@ -81,7 +81,7 @@ class SharedLibrary(unittest.TestCase):
             self.assertFalse(report["ok"])
             self.assertIn("1 of 1000 wrong", report["lines"][-1])
             a.write(bytes(4000))
-            self.assertTrue(any("input buffer 1" in line for line in contest.verify()["lines"]))
+            self.assertTrue(any("input a[" in line for line in contest.verify()["lines"]))
             with self.assertRaises(DaysError):
                 c.write(b"short")
 
@@ -240,11 +240,11 @@ class Files(support.Case):
             entries, shapes = contestants.load(catalog.resolve(number, "bench"))
             self.assertLessEqual(set(shapes), {ladder for ladder, _, _ in entries})
             self.assertTrue(entries)
-            listed = (ROOT / "bench" / f"day{number}_bench.cpp").read_text()
+            listed = (catalog.resolve(number, "bench").folder / "ladder.cpp").read_text()
             names = [(ladder, name) for ladder, name, make in entries if callable(make)]
             self.assertEqual(len(set(names)), len(entries), file)
             for ladder, _ in names:
-                self.assertIn(f", {ladder})", listed, file)
+                self.assertIn(f"REGISTER_LADDER({ladder});", listed, file)
 
     def test_without_pytorch(self):
         self.replace(contestants.gpu, "detect", lambda: gpu.Probe())

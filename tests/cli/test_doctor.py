@@ -18,7 +18,7 @@ class Doctor(support.Case):
         self.replace(gpu, "_LIBRARIES", ())
         self.replace(gpu, "_SMI", ("nvidia-smi",))
         self.replace(paths, "RUN_BUILD", self.folder / "build")
-        self.replace(toolchain, "site_folders", lambda: [])
+        self.replace(toolchain, "site_folders", list)
         self.replace(doctor, "_PARAMETERS", self.folder / "params")
         self.toolkit = self.folder / "cuda"
         support.toolkit(self.toolkit)

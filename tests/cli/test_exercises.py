@@ -2,14 +2,19 @@
 """The learner's loop without compilers: patterns, hints, progress, files. tests/exercises.py runs the real thing."""
 import contextlib
 import dataclasses
+import errno
 import io
+import json
+import os
+import subprocess
+import sys
 import unittest
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from unittest import mock
 
-import support  # noqa: F401  (finds days_cli)
-from days_cli import catalog, exercises, judge, main, paths
+import support
+from days_cli import catalog, exercises, judge, main, outputs, paths, programs, traces
 from days_cli.commands import hint, solution
 from days_cli.errors import DaysError
 from days_cli.patterns import pattern
@@ -76,7 +81,8 @@ class WrongElements(unittest.TestCase):
             file = Path(folder) / "mine.cu"
             file.write_text(text)
             kernel = mock.Mock(file=str(file))
-            told = [({}, [failed, dict(case("ok", n=9))], ""), ({}, [failed], self.REPORT)]
+            told = [judge.Told({}, cases, len(cases), programs.Ended(1, True, True, stderr=said))
+                    for cases, said in (([failed, case("ok", n=9)], ""), ([failed], self.REPORT))]
             with mock.patch.object(judge, "_cases", side_effect=told):
                 return judge.correct(kernel)[1].lines
 
@@ -134,13 +140,168 @@ class Files(unittest.TestCase):
         self.assertIn("Hint 1 of 3", again)
         self.assertIn("Hint 3 of 3", again)
 
+    def test_hints_counted_wrong(self):
+        for seen, command, said in ((-9, (), "Hint 1 of 3"), (99, ("--again",), "Hint 3 of 3")):
+            exercises.remember(self.day, hints=seen)
+            code, out, _ = self.run_days("hint", "5", *command)
+            self.assertEqual(code, 0)
+            self.assertIn(said, out)
+
+    def run_check(self, verdict="ok"):
+        stage = judge.Stage("correct", verdict, "told")
+        with mock.patch.object(judge, "judge", lambda kernel, begun, told: [told(stage), stage][1:]):
+            return self.run_days("check", "5")
+
+    def broken(self, error=None, after=0):
+        """Writing fails, after so many bytes."""
+        error = error or OSError(errno.ENOSPC, "No space left on device")
+
+        def write(descriptor, data):
+            with open(descriptor, "wb") as file:
+                file.write(bytes(data)[:after])
+            raise error
+        return mock.patch.object(outputs, "_write", write)
+
     def test_damaged_progress_is_told_and_kept(self):
+        path = paths.MY / "progress.json"
         paths.MY.mkdir()
-        (paths.MY / "progress.json").write_text("{")
-        code, _, err = self.run_days("hint", "5")
+        for number, text in enumerate(("{", "[]", "null", "7", "\xff\xfe", '{"05": 3}', '{"05": {"hints": "two", "last": []}}',
+                                       '{"05": {"hints": true}}', "[" * 100000)):
+            path.write_bytes(text.encode("latin-1"))
+            code, out, err = self.run_days("hint", "5")
+            self.assertEqual(code, 0, text[:40])
+            self.assertIn("Hint 1 of 3", out)
+            kept = paths.MY / ("progress.json.bad" if not number else f"progress.json-{number + 1}.bad")
+            self.assertIn(f"kept as {kept}", " ".join(err.split()))
+            self.assertEqual(kept.read_bytes(), text.encode("latin-1"))
+            self.assertEqual(json.loads(path.read_text())["05"]["hints"], 1)
+            path.unlink()
+
+    def test_what_is_sound_in_damaged_progress_stays(self):
+        paths.MY.mkdir()
+        (paths.MY / "progress.json").write_text('{"01": {"solved": "2026-01-01"}, "05": {"hints": "two", "solution": true}}')
+        first = exercises.resolve("1", "check")
+        with contextlib.redirect_stderr(io.StringIO()):
+            self.assertEqual(exercises.solved_of([first, self.day]), [first])
+        self.assertEqual(exercises.progress(self.day), {"solution": True})
+
+    def test_unreadable_progress_is_neither_believed_nor_lost(self):
+        path = paths.MY / "progress.json"
+        path.mkdir(parents=True)  # EISDIR, for root too
+        code, out, err = self.run_check()
+        self.assertEqual(code, 0)
+        self.assertIn("Solved.", out)
+        self.assertIn("could not be saved", err)
+        self.assertTrue(path.is_dir())
+        code, _, err = self.run_days("next")
+        self.assertEqual((code, "is not known" in err), (0, True))
+
+    def test_a_verdict_is_told_though_it_cannot_be_saved(self):
+        exercises.start(self.day)
+        for verdict, code, said in (("ok", 0, "Solved."), ("FAIL", 1, "Next: ./days hint 5")):
+            with self.broken():
+                got, out, err = self.run_check(verdict)
+            self.assertEqual((got, said in out), (code, True), out)
+            self.assertEqual(len(err.splitlines()), 2, err)
+            self.assertIn("warning: your progress could not be saved:", err)
+        with self.broken():
+            code, out, err = self.run_days("hint", "5")
+        self.assertEqual(code, 0)
+        self.assertIn("Hint 1 of 3", out)
+
+    def test_the_first_date_stays(self):
+        exercises.start(self.day)
+        exercises.remember(self.day, solved="2001-01-01")
+        self.run_check()
+        self.assertEqual(exercises.progress(self.day), {"solved": "2001-01-01", "last": "solved"})
+
+    def test_full_disk_leaves_no_half_of_an_exercise(self):
+        with self.broken(after=10):
+            code, _, err = self.run_days("check", "5")
         self.assertEqual(code, 3)
-        self.assertIn("progress.json cannot be read", err)
-        self.assertEqual((paths.MY / "progress.json").read_text(), "{")
+        self.assertIn("day05.cu: No space left on device", " ".join(err.split()))
+        self.assertEqual(list(paths.MY.iterdir()), [])
+
+    def test_full_disk_at_reset_leaves_the_learners_file(self):
+        exercises.start(self.day)
+        exercises.my_file(self.day).write_text("mine")
+        with self.broken():
+            self.assertEqual(self.run_days("reset", "5")[0], 3)
+        self.assertEqual(exercises.my_file(self.day).read_text(), "mine")
+        self.assertEqual(list((paths.MY / "old").iterdir()), [])
+
+    def test_a_file_that_comes_meanwhile_stays(self):
+        paths.MY.mkdir()
+        mine = paths.MY / "day05.cu"
+
+        def meanwhile(descriptor, data):
+            os.close(descriptor)
+            mine.write_text("mine")
+        for link in (os.link, mock.Mock(side_effect=OSError(errno.EPERM, "no hard links here"))):
+            mine.unlink(missing_ok=True)
+            with mock.patch.object(outputs, "_write", meanwhile), mock.patch.object(os, "link", link):
+                self.assertFalse(exercises.start(self.day))
+            self.assertEqual(mine.read_text(), "mine")
+        mine.unlink()
+        with mock.patch.object(os, "link", link):
+            self.assertTrue(exercises.start(self.day))
+        self.assertEqual(mine.read_bytes(), exercises.skeleton(self.day).read_bytes())
+        self.assertEqual(os.listdir(paths.MY), ["day05.cu"])
+
+    def test_no_fact_is_lost_between_two_commands(self):
+        paths.MY.mkdir()
+        script = ("import sys; from pathlib import Path; sys.path.insert(0, sys.argv[1]); "
+                  "from days_cli import exercises, paths; paths.MY = Path(sys.argv[2]); day = exercises.resolve(sys.argv[3], ''); "
+                  "[exercises.remember(day, hints=i, last='x' * 2000) for i in range(1, 41)]")
+        running = [subprocess.Popen([sys.executable, "-B", "-c", script, str(support.ROOT / "tools"), str(paths.MY), day])
+                   for day in ("1", "5", "13")]
+        self.assertEqual([process.wait() for process in running], [0, 0, 0])
+        found = json.loads((paths.MY / "progress.json").read_text())
+        self.assertEqual({day: facts["hints"] for day, facts in found.items()}, {"01": 40, "05": 40, "13": 40})
+        self.assertEqual(os.listdir(paths.MY), ["progress.json"])
+
+    def test_no_folder_for_kernels(self):
+        elsewhere = paths.MY.parent / "drive" / "my"
+        for make, said in ((lambda: paths.MY.write_text("notes"), f"{paths.MY} is a file"),
+                           (lambda: paths.MY.symlink_to(elsewhere), f"{paths.MY} leads to {elsewhere}, which is not there.")):
+            make()
+            for command in ("check", "watch", "reset"):
+                code, _, err = self.run_days(command, "5")
+                self.assertEqual(code, 3, err)
+                self.assertIn(said, " ".join(err.split()))
+            for command in (("next",), ("list",), (), ("hint", "5")):
+                code, out, err = self.run_days(*command)
+                self.assertEqual(code, 0, err)
+                self.assertEqual("could not be saved" in err, command == ("hint", "5"))
+            self.assertTrue(paths.MY.is_symlink() or paths.MY.read_text() == "notes")
+            paths.MY.unlink()
+        self.assertFalse(elsewhere.exists())
+
+    def test_exercise_that_is_no_file(self):
+        mine = paths.MY / "day05.cu"
+        mine.mkdir(parents=True)
+        code, _, err = self.run_days("check", "5")
+        self.assertEqual((code, "is a folder" in err), (3, True))
+        mine.rmdir()
+        mine.symlink_to("gone.cu")
+        code, _, err = self.run_days("check", "5")
+        self.assertEqual((code, "leads to gone.cu, which is not there" in " ".join(err.split())), (3, True))
+
+    @unittest.skipIf(os.geteuid() == 0, "root may write everywhere")
+    def test_read_only_folder(self):
+        exercises.start(self.day)
+        paths.MY.chmod(0o555)
+        self.addCleanup(paths.MY.chmod, 0o755)
+        code, out, err = self.run_check()
+        self.assertEqual((code, "Solved." in out, "could not be saved" in err), (0, True, True))
+        code, _, err = self.run_days("check", "1")
+        self.assertEqual((code, "Permission denied" in err), (3, True))
+
+    def test_a_source_line_of_a_trace_need_not_be_text(self):
+        paths.MY.mkdir()
+        trace = paths.MY / "trace.json"
+        trace.write_bytes(b'{"text": "\xff"}')
+        self.assertEqual(traces.load(trace), {"text": "\ufffd"})
 
     def test_solution_asks_first(self):
         code, _, err = self.run_days("solution", "5")
@@ -153,7 +314,8 @@ class Files(unittest.TestCase):
 
     def test_solution_shows_counters_side_by_side(self):
         exercises.start(self.day)
-        counted = dict(reads_per_input=3, wasted_sectors=0.25, conflicts=0, bytes_per_request=128)
+        counted = dict(reads_per_input=3, wasted_sectors=0.25, conflicts=0, bytes_per_request=128, atomics_per_input=0,
+                       launches=1, workspace=0)
 
         def measure(kernel):
             if kernel.file and not complete:
@@ -168,6 +330,23 @@ class Files(unittest.TestCase):
             _, out, err = self.run_days("solution", "5", "--yes")
             self.assertRegex(out, r"wasted sectors +- +25%\n")
             self.assertIn("has no counts: my/day05.cu does not compile", err)
+
+    def test_gates_on_launches_and_workspace(self):
+        kernel = judge.Kernel(self.day)
+        none = {gate.key: gate.unset for gate in judge.GATES}
+        counted = {**{gate.key: 0 for gate in judge.GATES}, "launches": 2, "workspace": 4096}
+        with mock.patch.object(judge, "measure", lambda kernel: (counted, [])):
+            for gates, verdict, about in (({"launches": 1}, "FAIL", "launches 2, at most 1"),
+                                          ({"launches": 2}, "ok", "launches 2, at most 2"),
+                                          ({"workspace": 0}, "FAIL", "bytes of workspace written 4096, at most 0"),
+                                          ({"workspace": 4096}, "ok", "bytes of workspace written 4096, at most 4096"),
+                                          ({}, "skip", "this exercise has no gate on counters")):
+                stage = judge.counters(kernel, {**none, **gates})
+                self.assertEqual((stage.verdict, stage.about), (verdict, about))
+
+    def test_launches_are_measured(self):
+        values, _ = judge.measure(judge.Kernel(self.day, "columns"))
+        self.assertEqual((values["launches"], values["workspace"]), (1, 0))
 
     def test_next_goes_on_after_what_is_solved(self):
         first = self.run_days("next")[1]

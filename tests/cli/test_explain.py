@@ -9,10 +9,12 @@ import subprocess
 import sys
 import unittest
 import xml.etree.ElementTree as ElementTree
+from unittest import mock
 
 import support
-from days_cli import arguments, trace_picture, trace_text, traces
+from days_cli import trace_picture, trace_text, traces
 from days_cli.commands import explain
+from days_cli.errors import DaysError
 from support import ROOT
 
 LOAD, STORE = "global load", "global store"
@@ -133,6 +135,15 @@ class Tables(unittest.TestCase):
         twice["kernels"] *= 2
         self.assertEqual([launch.times for launch in traces.launches(twice)], [2])
 
+    def test_kernels_of_a_rung_read_the_same_input_again(self):
+        one = {name: 0 for op in ("ld", "st") for name in (traces.requests_metric(op), traces.sectors_metric(op),
+                                                           f"simt_least_sectors_op_{op}")}
+        twice = trace(line(LOAD, [0] * 32), **one, simt_requested_bytes_op_ld=4096, simt_distinct_bytes_op_ld=4096)
+        twice["kernels"].append(dict(twice["kernels"][0], name="other"))
+        for inputs, reads in ((4096, "2.0"), (0, "-")):
+            row = explain._summary(traces.launches(twice), inputs)  # pylint: disable=protected-access
+            self.assertEqual(row.split()[0], reads)
+
 
 class Picture(unittest.TestCase):
     def svg(self, *lines):
@@ -221,6 +232,16 @@ int main(int argc, char** argv) {
                               stdout=subprocess.PIPE, universal_newlines=True, check=False, cwd=ROOT)
         short = re.sub(r"ncu --metrics \\\n(?:\S+,\\\n)*\S+ \\\n", "ncu --metrics ... ", done.stdout)
         self.assertEqual(short.strip(), shown)
+
+
+class Names(support.Case):
+    def test_program_that_names_no_variant(self):
+        """It ended well and said something: and yet there is nothing to explain."""
+        program = self.tool("program", "echo hello; exit 0")
+        ended = mock.Mock(problem="", code=0, stdout="hello\n")
+        with mock.patch.object(explain.programs, "run", return_value=ended), self.assertRaises(DaysError) as caught:
+            explain._listed(program)
+        self.assertEqual(caught.exception.code, 1)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ import json
 import unittest
 
 import support
-from days_cli import catalog, clocks, cmake_tools, compare, console, gpu, paths, result_table, results
+from days_cli import catalog, clocks, cmake_tools, compare, gpu, paths, result_table, results
 from days_cli.errors import DaysError
 from support import result_file, result_row, result_table as table
 
@@ -262,7 +262,7 @@ exit {code}""")
         self.program.write_text(self.program.read_text().replace("exit 0", "kill -TERM $$"))
         _, err = self.bench(code=1)
         self.assertRegex(err, r"what was measured until then: .*build/bench/day13.json")
-        self.assertIn("was ended by signal 15", err)
+        self.assertIn("was ended by SIGTERM", err)
 
     def test_a_wrong_kernel_is_shown_and_fails(self):
         self.measures(result_file([plain()]), 1)

@@ -4,10 +4,12 @@
 import contextlib
 import io
 import os
+import shutil
+import subprocess
 import unittest
 
 import support
-from days_cli import cmake_tools, packages, paths
+from days_cli import cmake_tools, packages, paths, toolchain
 from days_cli.errors import ENVIRONMENT, DaysError
 
 
@@ -164,6 +166,50 @@ class CMake(support.Case):
             self.assertEqual(environment.get("CCACHE_NOHASHDIR"), hashdir)
         os.environ["CCACHE_NOHASHDIR"] = ""
         self.assertEqual(cmake_tools.environment()["CCACHE_NOHASHDIR"], "")
+
+    def test_ccache_without_a_home(self):
+        (self.folder / "file").write_text("")
+        self.replace(paths, "BUILD", self.folder / "build")
+        os.environ.pop("CCACHE_DIR", None)
+        for home, own in ((self.folder / "file" / "home", False), (self.folder / "home", True), (None, False)):
+            support.forget()
+            told = f'echo "{home}/.cache/ccache"' if home else 'echo "ccache: error: no HOME" >&2; exit 1'
+            ccache = self.tool("ccache", f'case "$*" in *cache_dir*) {told} ;; esac')
+            expected = {} if own else {"CCACHE_DIR": str(self.folder / "build" / "ccache")}
+            self.assertEqual(toolchain.ccache_place(str(ccache)), expected)
+        support.forget()
+        self.environment(CCACHE_DIR="/x")
+        self.assertEqual(toolchain.ccache_place(str(ccache)), {})
+
+    @unittest.skipUnless(shutil.which("ccache") and shutil.which("g++"), "no ccache here")
+    def test_compiles_without_a_home(self):
+        """By the real ccache, as CMake and ./days start it."""
+        for name in [name for name in os.environ if name.startswith(("CCACHE_", "XDG_"))]:
+            del os.environ[name]
+        compiler = next(word for word in ("g++", "c++") if shutil.which(word))
+        (self.folder / "g++").symlink_to(shutil.which("ccache"))
+        (self.folder / "x.cpp").write_text("int x;\n")
+        self.environment(HOME=str(self.folder / "x.cpp"), PATH=f"{self.folder}{os.pathsep}{os.environ['PATH']}")
+        self.replace(paths, "BUILD", self.folder / "build")
+        command = [str(self.folder / "g++"), "-c", "x.cpp", "-o", "x.o"]
+        self.assertNotEqual(subprocess.run(command, cwd=self.folder, check=False, stderr=subprocess.DEVNULL).returncode, 0)
+        self.environment(CXX=compiler)
+        self.assertEqual(toolchain.host_compiler().path, str(self.folder / "g++"))
+        subprocess.run(command, cwd=self.folder, check=True)
+        self.replace(cmake_tools, "_CCACHE", (str(self.folder),))
+        del os.environ["CCACHE_DIR"]
+        subprocess.run(command, cwd=self.folder, check=True, env=cmake_tools.environment())
+
+    def test_folders_that_cmake_does_not_take(self):
+        for name in ('a"b', "a\\b", "a;b", "a[b]", "${x}"):
+            self.replace(paths, "ROOT", self.folder / name)
+            with self.assertRaises(DaysError) as caught:
+                cmake_tools.ensure(["cmake"])
+            self.assertEqual(caught.exception.code, ENVIRONMENT)
+            self.assertIn("in a folder's name", caught.exception.message)
+        for name in ("a b", "a'b", "a$x", "a@b@c", "a#b,c+d&(e)"):
+            self.replace(paths, "ROOT", self.folder / name)
+            cmake_tools.check_folder()
 
     def test_presets(self):
         self.assertEqual(cmake_tools.preset_for(None, "cuda"), "cuda")

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """days test and days bench with a fake CMake, ctest and test programs: what is built, what is said, the exit code."""
 import json
+import os
 import unittest
 
 import support
@@ -24,7 +25,7 @@ class Summary(support.Case):
         self.root = self.folder / "repository"
         for name in ("day05_matmul", "day14_softmax", "bench", "cmake", "build/cpu"):
             (self.root / name).mkdir(parents=True)
-        (self.root / "bench" / "day05_bench.cpp").write_text("")
+        (self.root / "day05_matmul" / "ladder.cpp").write_text("")
         for name in ("CMakePresets.json", "CMakeLists.txt", "cmake/build.json"):
             (self.root / name).write_text((support.ROOT / name).read_text())
         for name, value in (("ROOT", self.root), ("BUILD", self.root / "build"), ("VENV", self.root / "build" / "venv")):
@@ -167,6 +168,33 @@ echo "day05_matmul/02_x.cu:7:3: error: expected ;"; exit 1""")
         self.run_days("test", "5", code=0)
         self.assertNotIn("--fresh", self.log.read_text())
 
+    def test_what_is_configured_is_not_configured_again(self):
+        folder = self.root / "build" / "cpu"
+        (folder / "CMakeCache.txt").write_text(f"CMAKE_HOME_DIRECTORY:INTERNAL={self.root}\n")
+        (folder / "build.ninja").write_text("")
+        self.tool("ninja", f"""echo "ninja $*" >> "{self.log}"; echo 1.11.1""")
+        self.run_days("test", "5", "--preset", "cpu", code=0)
+        self.assertIn(f"ninja -C {folder} build.ninja\n", self.log.read_text())  # which looks whether CMake has work
+        self.assertNotIn("cmake --preset cpu\n", self.log.read_text())
+        self.log.write_text("")
+        os.utime(self.root / "CMakePresets.json", (2**32, 2**32))  # of which Ninja knows nothing
+        self.run_days("test", "5", "--preset", "cpu", code=0)
+        self.assertIn("cmake --preset cpu\n", self.log.read_text())
+        os.utime(self.root / "CMakePresets.json", (1, 1))
+        self.tool("ninja", "case $1 in -C) exit 1 ;; esac; echo 1.11.1")  # CMake says best what is wrong
+        self.log.write_text("")
+        self.run_days("test", "5", "--preset", "cpu", code=0)
+        self.assertIn("cmake --preset cpu\n", self.log.read_text())
+
+    def test_all_cases_of_a_checked_build(self):
+        self.tool("ctest", (self.bin / "ctest").read_text()[len("#!/bin/sh\n"):].replace(
+            "mkdir -p", f'echo "all: $DAYS_TEST_ALL" >> "{self.log}"; mkdir -p', 1))
+        os.environ.pop("DAYS_TEST_ALL", None)
+        self.run_days("test", "5", "--checked", code=0)
+        self.assertIn("all: \n", self.log.read_text())
+        self.run_days("test", "5", "--checked", "--all", code=0)
+        self.assertIn("all: 1\n", self.log.read_text())
+
     def test_several_presets(self):
         self.run_days("test", "5", "--preset", "cpu,cpu-checked", code=0)
         self.assertIn("ctest --preset cpu-checked", self.log.read_text())
@@ -192,7 +220,7 @@ echo "day05_matmul/02_x.cu:7:3: error: expected ;"; exit 1""")
         self.benchmark("exit 1")
         self.run_days("bench", "5", code=1)
         self.benchmark("kill -SEGV $$")
-        self.assertIn("was ended by signal 11", self.run_days("bench", "5", code=1)[1])
+        self.assertIn("was ended by SIGSEGV", self.run_days("bench", "5", code=1)[1])
 
     def test_day_without_benchmark(self):
         self.assertIn("error: day 14 has no benchmark", self.run_days("bench", "14", code=2)[1])

@@ -240,6 +240,66 @@ TEST(Atomics, InSharedMemory) {
   ASSERT_EQ(cudaFree(bins), cudaSuccess);
 }
 
+#if !defined(__CUDACC__) || (__CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ >= 1208)
+// The values that one thread gets from each of the compiler's own functions.
+template <class T>
+__global__ void scoped_steps(T* cell, T* seen) {
+  __nv_atomic_store_n(cell, 12, __NV_ATOMIC_RELEASE, __NV_THREAD_SCOPE_DEVICE);
+  *seen++ = __nv_atomic_load_n(cell, __NV_ATOMIC_ACQUIRE);
+  *seen++ = __nv_atomic_exchange_n(cell, 20, __NV_ATOMIC_ACQ_REL, __NV_THREAD_SCOPE_BLOCK);
+  *seen++ = __nv_atomic_fetch_add(cell, 5, __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_SYSTEM);
+  *seen++ = __nv_atomic_fetch_sub(cell, 4, __NV_ATOMIC_ACQ_REL, __NV_THREAD_SCOPE_BLOCK);
+  *seen++ = __nv_atomic_fetch_and(cell, 29, __NV_ATOMIC_ACQ_REL, __NV_THREAD_SCOPE_BLOCK);
+  *seen++ = __nv_atomic_fetch_or(cell, 2, __NV_ATOMIC_ACQ_REL, __NV_THREAD_SCOPE_BLOCK);
+  *seen++ = __nv_atomic_fetch_xor(cell, 3, __NV_ATOMIC_ACQ_REL, __NV_THREAD_SCOPE_BLOCK);
+  *seen++ = __nv_atomic_fetch_min(cell, 7, __NV_ATOMIC_ACQ_REL, __NV_THREAD_SCOPE_BLOCK);
+  *seen++ = __nv_atomic_fetch_max(cell, 9, __NV_ATOMIC_ACQ_REL, __NV_THREAD_SCOPE_BLOCK);
+  T expected = 8, wanted = 30, now = 0;
+  *seen++ = __nv_atomic_compare_exchange_n(cell, &expected, 30, false, __NV_ATOMIC_ACQ_REL,
+                                           __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_BLOCK);
+  *seen++ = expected;
+  *seen++ = __nv_atomic_compare_exchange(cell, &expected, &wanted, true, __NV_ATOMIC_ACQ_REL,
+                                         __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_BLOCK);
+  __nv_atomic_load(cell, &now, __NV_ATOMIC_SEQ_CST, __NV_THREAD_SCOPE_BLOCK);
+  *seen++ = now;
+  __nv_atomic_store(cell, &expected, __NV_ATOMIC_SEQ_CST, __NV_THREAD_SCOPE_BLOCK);
+  __nv_atomic_exchange(cell, &wanted, &now, __NV_ATOMIC_SEQ_CST, __NV_THREAD_SCOPE_BLOCK);
+  *seen++ = now;
+  __nv_atomic_add(cell, 1, __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_BLOCK);
+  __nv_atomic_max(cell, 2, __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_BLOCK);
+  __nv_atomic_thread_fence(__NV_ATOMIC_SEQ_CST, __NV_THREAD_SCOPE_DEVICE);
+}
+__global__ void scoped_sums(float* sum, double* difference) {
+  __nv_atomic_fetch_add(sum, 0.5f, __NV_ATOMIC_RELAXED);
+  __nv_atomic_fetch_sub(difference, 0.25, __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_DEVICE);
+}
+
+template <class T>
+void expect_scoped_steps() {
+  T* cell;
+  ASSERT_EQ(cudaMallocManaged(&cell, 20 * sizeof(T)), cudaSuccess);
+  scoped_steps<<<1, 1>>>(cell, cell + 1);
+  ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  EXPECT_EQ(std::vector<T>(cell, cell + 15),
+            (std::vector<T>{31, 12, 12, 20, 25, 21, 21, 23, 20, 7, 0, 9, 1, 30, 9}));
+  ASSERT_EQ(cudaFree(cell), cudaSuccess);
+}
+
+TEST(Atomics, OfTheCompilerWithOrderAndScope) {
+  expect_scoped_steps<int>();
+  expect_scoped_steps<unsigned>();
+  expect_scoped_steps<unsigned long long>();
+  double* sums;
+  ASSERT_EQ(cudaMallocManaged(&sums, 2 * sizeof(double)), cudaSuccess);
+  sums[0] = sums[1] = 0;
+  scoped_sums<<<4, 32>>>(reinterpret_cast<float*>(sums), sums + 1);
+  ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  EXPECT_EQ(*reinterpret_cast<float*>(sums), 64);
+  EXPECT_EQ(sums[1], -32);
+  ASSERT_EQ(cudaFree(sums), cudaSuccess);
+}
+#endif
+
 // What nvcc refuses must not compile here either: atomics for types that CUDA has none for.
 template <class T>
 concept HasAdd = requires(T* p, T v) {

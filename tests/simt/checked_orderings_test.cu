@@ -149,6 +149,42 @@ TEST(CheckedOrderings, FenceAndFlag) {
       [](int i) { return 31 - i; });
 }
 
+// Ready for the next launch: whoever's atomic operation comes last puts the counter back.
+template <bool kByAnother>
+__global__ void last_block_sums(int* partial, unsigned* count, int* out) {
+  __shared__ bool last;
+  __shared__ int sum;
+  __shared__ unsigned mine;
+  if (threadIdx.x == 0) {
+    sum = 0;
+    mine = 0;
+    partial[blockIdx.x] = static_cast<int>(blockIdx.x);
+    __threadfence();
+    last = atomicInc(count, gridDim.x) == gridDim.x - 1;
+  }
+  __syncthreads();
+  if (!last) return;
+  atomicAdd(&sum, partial[threadIdx.x]);
+  __threadfence_block();
+  const bool last_thread = atomicAdd(&mine, 1u) == blockDim.x - 1;
+  if (last_thread) mine = 0;
+  __syncthreads();
+  if (threadIdx.x == (kByAnother ? 1 : 0)) *count = 0;
+  if (threadIdx.x == 0) *out = sum;
+}
+
+TEST(CheckedOrderings, LastBlockResetsItsCounter) {
+  const auto sum_twice = [](auto kernel) {
+    return [kernel](int* out) {
+      int* partial = device<int>(32);
+      unsigned* count = device<unsigned>(1);
+      for (int i = 0; i < 2; ++i) kernel<<<32, 32>>>(partial, count, out);
+    };
+  };
+  expect_clean<int>(1, sum_twice(last_block_sums<false>), [](int) { return 496; });
+  expect_clean<int>(1, sum_twice(last_block_sums<true>), [](int) { return 496; });
+}
+
 __global__ void locked(int* lock, int* count) {
   for (bool done = false; !done;) {
     if (atomicCAS(lock, 0, 1) != 0) continue;

@@ -181,6 +181,128 @@ TEST(CheckedRaces, UninitialisedSharedMemory) {
                 "The thread reads part[6], which no thread of block 0 has written.\n");
 }
 
+constexpr int kAdd = __LINE__ + 6;
+template <bool kShared>
+__global__ void count_atomically(int* out) {
+  __shared__ int count;
+  if (!kShared) count = 0;
+  __syncthreads();
+  atomicAdd(kShared ? &count : out, 1);
+  __syncthreads();
+  if (kShared && threadIdx.x == 0) *out = count;
+}
+__global__ void store_atomically(int* out) {
+  __shared__ int seen;
+  if (threadIdx.x == 0) atomicExch(&seen, 7);
+  __syncthreads();
+  if (threadIdx.x == 0) atomicExch(out, seen);
+}
+
+// An atomic operation reads what it changes; atomicExch is a way to store, too.
+TEST(CheckedRaces, AtomicsOnUninitialisedMemory) {
+  SKIP_UNLESS_CHECKED();
+  EXPECT_EQ(report_of([] { count_atomically<false><<<1, 64>>>(device<int>(1)); }), "");
+  EXPECT_EQ(report_of([] { store_atomically<<<1, 64>>>(device<int>(1, false)); }), "");
+  EXPECT_EQ(report_of([] {
+              int* pinned = nullptr;
+              EXPECT_EQ(cudaMallocManaged(&pinned, sizeof(int)), cudaSuccess);
+              *pinned = 0;
+              count_atomically<false><<<1, 64>>>(pinned);
+            }),
+            "");
+  const std::string global = report_of([] { count_atomically<false><<<1, 64>>>(device<int>(1, false)); });
+  EXPECT_NE(global.find("[simt-uninit-global]\n" + kFile + std::to_string(kAdd)), std::string::npos)
+      << global;
+  EXPECT_NE(
+      global.find("The thread atomically updates byte 0 of a device buffer of 4 bytes, which nothing has "
+                  "written since cudaMalloc.\n"),
+      std::string::npos)
+      << global;
+  const std::string shared = report_of([] { count_atomically<true><<<1, 64>>>(device<int>(1)); });
+  EXPECT_NE(shared.find("[simt-uninit-shared]\n" + kFile + std::to_string(kAdd)), std::string::npos)
+      << shared;
+}
+
+enum class Between { nothing, sync_warp, shuffle };
+
+// As it was written for GPUs whose lanes ran in lockstep.
+constexpr int kLockstep = __LINE__ + 10;
+template <Between kBetween, bool kOwnRead>
+__global__ void reduce_in_lockstep(const int* in, int* out) {
+  __shared__ volatile int part[64];
+  const unsigned t = threadIdx.x;
+  part[t] = in[t];
+  __syncthreads();
+  if (t >= 32) return;
+  int sum = part[t];
+  for (int step = 32; step > 0; step /= 2) {
+    sum = (kOwnRead ? part[t] : sum) + part[t + step];
+    if (kBetween == Between::sync_warp) __syncwarp();
+    part[t] = sum;
+    if (kBetween == Between::sync_warp) __syncwarp();
+    if (kBetween == Between::shuffle) __shfl_xor_sync(~0u, sum, 1);
+  }
+  if (t == 0) *out = part[0];
+}
+
+TEST(CheckedRaces, LanesInLockstep) {
+  SKIP_UNLESS_CHECKED();
+  for (const bool own_read : {false, true}) {
+    const std::string text = report_of([&] {
+      const int* in = device<int>(64);
+      EXPECT_EQ(cudaMemset(const_cast<int*>(in), 1, 256), cudaSuccess);
+      if (own_read) reduce_in_lockstep<Between::nothing, true><<<1, 64>>>(in, device<int>(1));
+      if (!own_read) reduce_in_lockstep<Between::nothing, false><<<1, 64>>>(in, device<int>(1));
+    });
+    EXPECT_NE(
+        text.find("error: race on shared memory [simt-race-shared]\n" + kFile + std::to_string(kLockstep)),
+        std::string::npos)
+        << text;
+    EXPECT_NE(text.find("  part[t] = sum;    thread 1 writes part[1]\n"), std::string::npos) << text;
+    EXPECT_NE(text.find("no __syncwarp() or __syncthreads() on the path from line "), std::string::npos)
+        << text;
+  }
+}
+
+// One thread polls, lanes wait for each other's flags, a lane tells the others to stop, and a lock is opened.
+__global__ void flags_in_a_warp(int* lock, int* out) {
+  __shared__ volatile int ready[32], found;
+  __shared__ int locks[32];
+  __shared__ volatile int guarded[32];
+  const unsigned t = threadIdx.x;
+  ready[t] = 0;
+  guarded[t] = 0;
+  locks[t] = 0;
+  if (t == 0) found = 0;
+  __syncthreads();
+  ready[t] = 1;
+  while (ready[(t + 1) % 32] == 0) {
+  }
+  __syncwarp();
+  if (found == 0 && t % 3 == 0) found = static_cast<int>(t) + 1;
+  __syncwarp();
+  for (bool done = false; !done;) {
+    if (atomicCAS(&locks[t / 4], 0, 1) != 0) continue;
+    guarded[t / 4] = guarded[t / 4] + 1;
+    *static_cast<volatile int*>(&locks[t / 4]) = 0;
+    done = true;
+  }
+  __syncthreads();
+  out[t] = guarded[t / 4];
+}
+
+TEST(CheckedRaces, VolatileFlagsAndStepsThatMeet) {
+  SKIP_UNLESS_CHECKED();
+  for (const simt::Order order : checked::kOrders) {
+    EXPECT_EQ(report_of([] { flags_in_a_warp<<<1, 32>>>(device<int>(1), device<int>(32)); }, order), "");
+    EXPECT_EQ(
+        report_of(
+            [] { reduce_in_lockstep<Between::sync_warp, true><<<1, 64>>>(device<int>(64), device<int>(1)); },
+            order),
+        "");
+  }
+}
+
 __global__ void write_bytes(unsigned char* bytes) {
   bytes[threadIdx.x] = static_cast<unsigned char>(threadIdx.x);
 }

@@ -80,4 +80,41 @@ TEST(CheckedStreams, OrderedByAnEventOrTheHost) {
   }
 }
 
+constexpr int kEarly = __LINE__ + 9;
+void read_early(bool wait, bool again, bool by_copy) {
+  int *data = nullptr, *source = device<int>(32);
+  EXPECT_EQ(cudaMemset(source, 1, 128), cudaSuccess);
+  ASSERT_EQ(cudaMallocManaged(&data, 128), cudaSuccess);
+  for (int i = 0; i < 32; ++i) data[i] = 0;
+  if (!by_copy) fill<<<1, 32>>>(data);
+  if (by_copy) static_cast<void>(cudaMemcpyAsync(data, source, 128, cudaMemcpyDefault, nullptr));
+  if (wait) static_cast<void>(cudaDeviceSynchronize());
+  const int seen = data[3];
+  EXPECT_EQ(seen != 0, wait);
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  EXPECT_TRUE(!again || data[3] != 0);
+  EXPECT_EQ(cudaFree(data), cudaSuccess);
+}
+
+// What is read once more may have been polled.
+TEST(CheckedStreams, HostThatReadsTooEarly) {
+  SKIP_UNLESS_CHECKED();
+  const std::string text = report_of([] { read_early(false, false, false); });
+  const std::string end =
+      "\n    const int seen = data[3];\n"
+      "It reads byte 12 of a managed buffer of 128 bytes, which kernel fill, issued before, changes later.\n"
+      "cudaDeviceSynchronize(), or a wait for that stream or an event, must come first.\n";
+  EXPECT_EQ(text,
+            "error: host code reads memory before the operation that writes it has run "
+            "[simt-stream-order]\n" +
+                kFile + std::to_string(kEarly) + end);
+  const std::string copied = report_of([] { read_early(false, false, true); });
+  EXPECT_NE(copied.find("which cudaMemcpyAsync, issued before, changes later.\n"), std::string::npos)
+      << copied;
+  for (const bool by_copy : {false, true}) {
+    EXPECT_EQ(report_of([&] { read_early(true, false, by_copy); }), "");
+    EXPECT_EQ(report_of([&] { read_early(false, true, by_copy); }), "");
+  }
+}
+
 }  // namespace checked_streams_test

@@ -110,7 +110,7 @@ TEST(CheckedHost, CppFilesAndLibrariesInDeviceMemory) {
                 "It writes byte 2 of a buffer of 16 bytes from cudaMalloc; cudaMemcpy brings data there.");
   expect_report("PastManagedMemory", "out of bounds on global memory [simt-oob-global]", kManaged,
                 "for (int i = 0; i <= 256; ++i) data[i] = 'a';",
-                "It writes 0 bytes past the end of a managed buffer of 256 bytes.");
+                "It writes right past the end of a managed buffer of 256 bytes.");
 }
 
 TEST(CheckedHost, ManagedAndPinnedMemoryIsTheHostsToo) {

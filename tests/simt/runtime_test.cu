@@ -5,12 +5,16 @@
 
 #include <gtest/gtest.h>
 
+#include <sys/wait.h>
+
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <numeric>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "apart.h"
@@ -431,7 +435,7 @@ TEST(Runtime, OutOfBoundsOnGlobalMemory) {
   EXPECT_HAS(text, "error: out of bounds on global memory [simt-oob-global]\n");
   EXPECT_HAS(text, at(kBeyond, "write_beyond", 4, 0));
   EXPECT_HAS(text, "\n    out[i] = i;\n");
-  EXPECT_HAS(text, " 0 bytes past the end of a device buffer of 4096 bytes.");
+  EXPECT_HAS(text, " right past the end of a device buffer of 4096 bytes.");
 }
 
 TEST(Runtime, SmallOverrunOnGlobalMemory) {
@@ -441,9 +445,9 @@ TEST(Runtime, SmallOverrunOnGlobalMemory) {
   EXPECT_HAS(text, "error: out of bounds on global memory [simt-oob-global]\n");
   if (simt::checked_build) {  // stopped at the access, not found when the block or the launch ends
     EXPECT_HAS(text, at(kBeyond, "write_beyond", 0, 1000));
-    EXPECT_HAS(text, "The thread writes 4 bytes, 0 bytes past the end of a device buffer of 4000 bytes.\n");
+    EXPECT_HAS(text, "The thread writes 4 bytes, right past the end of a device buffer of 4000 bytes.\n");
   } else {
-    EXPECT_HAS(text, "kernel write_beyond wrote 0 bytes past the end of a buffer of 4000 bytes\n");
+    EXPECT_HAS(text, "kernel write_beyond wrote a byte right past the end of a buffer of 4000 bytes\n");
   }
 }
 
@@ -459,6 +463,21 @@ TEST(Runtime, ReadBeforeABuffer) {
   const std::string text = report_of([=] { read_before<<<1, 1>>>(in, out, 1); }, cudaErrorIllegalAddress);
   EXPECT_HAS(text, at(kBefore, "read_before", 0, 0));
   EXPECT_HAS(text, " 4 bytes before a device buffer of 1048576 bytes.");
+}
+
+// After the launch has failed cudaMalloc fails, so the program frees what nobody has set: one report is enough.
+TEST(Runtime, FreesAfterAFailureAreQuiet) {
+  float* out = managed<float>(1);
+  float* const never_set = reinterpret_cast<float*>(std::uintptr_t{0x12345000});
+  const std::string text = report_of(
+      [=] {
+        read_before<<<1, 1>>>(nullptr, out, 0);
+        EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorIllegalAddress);
+        EXPECT_EQ(cudaFree(never_set), cudaErrorIllegalAddress);
+      },
+      cudaErrorIllegalAddress);
+  EXPECT_HAS(text, "simt-oob-global");
+  EXPECT_EQ(text.find("simt-free"), std::string::npos) << text;
 }
 
 TEST(Runtime, UseAfterFree) {
@@ -538,7 +557,7 @@ TEST(Runtime, OverrunOfDynamicSharedMemory) {
   EXPECT_HAS(text, "error: out of bounds on shared memory [simt-oob-shared]\n");
   EXPECT_HAS(text, line_start(kBeyondDynamic) + "kernel overrun_dynamic, block (");
   EXPECT_HAS(text, "0,0), thread (60,0,0)\n");
-  EXPECT_HAS(text, " 0 bytes past the end of the 240 bytes of dynamic shared memory that <<<>>> gave.");
+  EXPECT_HAS(text, " right past the end of the 240 bytes of dynamic shared memory that <<<>>> gave.");
 }
 
 constexpr int kBeyondStatic = __LINE__ + 3;
@@ -555,7 +574,7 @@ TEST(Runtime, OverrunOfStaticSharedMemory) {
     EXPECT_HAS(text, "Index 40 of an array of type 'int [40]'.\n");
   } else {
     EXPECT_HAS(text,
-               "kernel overrun_static, block (0,0,0): something wrote 0 bytes past the end of shared tile");
+               "kernel overrun_static, block (0,0,0): something wrote right past the end of shared tile");
   }
 }
 
@@ -573,6 +592,39 @@ TEST(Runtime, StackOverflow) {
   EXPECT_HAS(text, "error: stack overflow [simt-oob-local]\n");
   EXPECT_HAS(text, "kernel overflow_stack, block (0,0,0), thread (0,0,0)\n");
   EXPECT_HAS(text, "\ntests/simt/runtime_test.cu:");
+}
+
+__device__ int use(volatile int* local, int n) {
+  return local[n];
+}
+__global__ void large_local(int* out, int n) {
+  volatile int local[1 << 18];  // 1 MiB: all of it lies beyond the guard
+  local[n] = 7;
+  out[0] = use(local, n);
+}
+__device__ int middling(int n) {
+  volatile int local[40 << 10];  // 160 KiB: its start would lie in another thread's stack
+  local[n] = 7;
+  return use(local, n);
+}
+__global__ void middling_local(int* out) {
+  __syncthreads();  // all threads have their stacks now
+  out[threadIdx.x] = middling(static_cast<int>(threadIdx.x));
+}
+
+TEST(Runtime, LargeLocalArrayIsAStackOverflow) {
+  int* out = managed<int>(64);
+  for (const int n : {0, (1 << 18) - 1}) {
+    const std::string text = report_of([=] { large_local<<<1, 1>>>(out, n); }, cudaErrorLaunchFailure);
+    EXPECT_HAS(text, "error: stack overflow [simt-oob-local]\n");
+    EXPECT_HAS(text, "need more than 128 KiB.\nSIMT_STACK=512 gives each thread so many KiB");
+    EXPECT_HAS(text, "kernel large_local, block (0,0,0), thread (0,0,0)\n");
+    EXPECT_HAS(text, "\ntests/simt/runtime_test.cu:");
+  }
+#if defined(__linux__) && defined(__x86_64__)
+  const std::string text = report_of([=] { middling_local<<<1, 64>>>(out); }, cudaErrorLaunchFailure);
+  EXPECT_HAS(text, "error: stack overflow [simt-oob-local]\n");
+#endif
 }
 
 // ---- other mistakes in kernels ----
@@ -784,6 +836,47 @@ TEST(Runtime, HangsAreReported) {
     EXPECT_HAS(text, "[       OK ]");
     EXPECT_NE(status, 0) << "a report makes the exit status 1";
   }
+}
+
+// raise() and kill() end the program as they would without handlers for a kernel's faults.
+__global__ void does_nothing() {}
+template <int kSignal>
+void raise_after_a_kernel() {
+  does_nothing<<<1, 1>>>();
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  raise(kSignal);
+  std::printf("alive\n");
+}
+TEST(RuntimeApart, DISABLED_RaiseSegv) {
+  raise_after_a_kernel<SIGSEGV>();
+}
+TEST(RuntimeApart, DISABLED_RaiseFpe) {
+  raise_after_a_kernel<SIGFPE>();
+}
+
+TEST(Runtime, SentSignalsEndTheProgram) {
+  const std::pair<const char*, int> sent[] = {{"RaiseSegv", SIGSEGV}, {"RaiseFpe", SIGFPE}};
+  for (const auto& [test, signal] : sent) {
+    int status;
+    const std::string text = run_apart("", test, &status);
+    EXPECT_EQ(text.find("alive"), std::string::npos) << text;
+    const bool by_shell = WIFEXITED(status) && WEXITSTATUS(status) == 128 + signal;
+    EXPECT_TRUE(by_shell || (WIFSIGNALED(status) && WTERMSIG(status) == signal)) << status << text;
+  }
+}
+
+TEST(Runtime, RefusedLaunchesNameTheirExtents) {
+  testing::internal::CaptureStderr();
+  for (int i = 0; i < 2; ++i) {
+    does_nothing<<<0, 32>>>();
+    EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidConfiguration);
+  }
+  does_nothing<<<1, dim3(64, 32)>>>();
+  EXPECT_EQ(cudaPeekAtLastError(), cudaErrorInvalidConfiguration);
+  EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidConfiguration);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "note: kernel does_nothing, grid (0,1,1), block (32,1,1): invalid configuration argument\n"
+            "note: kernel does_nothing, grid (1,1,1), block (64,32,1): invalid configuration argument\n");
 }
 
 TEST(RuntimeApart, DISABLED_Lenient) {

@@ -6,6 +6,7 @@
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
+#include <cuda_fp8.h>
 #include <gtest/gtest.h>
 #include <mma.h>
 
@@ -77,6 +78,16 @@ struct Byte {
   }
 };
 
+template <class T>
+struct Fp8 {
+  static constexpr int per = 4;
+  static __device__ uint32_t pack(const int* v) {
+    uint32_t word = 0;
+    for (int i = 0; i < 4; ++i) word |= uint32_t{T(static_cast<float>(v[i])).__x} << 8 * i;
+    return word;
+  }
+};
+
 // Shape m x 8 x k. `Multiply` calls the instruction; Out is what d's elements are, Reg what they stand in.
 template <class Type, int m, int k, bool kNegative, class Reg, class Multiply>
 __global__ void mma_kernel(double* out, Multiply multiply) {
@@ -131,6 +142,8 @@ DAYS_MULTIPLY(mma_m16n8k16_s32_s8_s8_s32)
 DAYS_MULTIPLY(mma_m16n8k32_s32_s8_s8_s32)
 DAYS_MULTIPLY(mma_m16n8k16_s32_u8_u8_s32)
 DAYS_MULTIPLY(mma_m16n8k32_s32_u8_u8_s32)
+DAYS_MULTIPLY(mma_m16n8k32_f32_e4m3_e4m3_f32)
+DAYS_MULTIPLY(mma_m16n8k32_f32_e5m2_e5m2_f32)
 
 TEST(MmaSync, ShapesAndTypes) {
 #define EXPECT_PRODUCT(Type, m, k, negative, Reg, name) \
@@ -147,6 +160,8 @@ TEST(MmaSync, ShapesAndTypes) {
   EXPECT_PRODUCT(Byte, 16, 32, true, int, mma_m16n8k32_s32_s8_s8_s32);
   EXPECT_PRODUCT(Byte, 16, 16, false, int, mma_m16n8k16_s32_u8_u8_s32);
   EXPECT_PRODUCT(Byte, 16, 32, false, int, mma_m16n8k32_s32_u8_u8_s32);
+  EXPECT_PRODUCT(Fp8<__nv_fp8_e4m3>, 16, 32, true, float, mma_m16n8k32_f32_e4m3_e4m3_f32);
+  EXPECT_PRODUCT(Fp8<__nv_fp8_e5m2>, 16, 32, true, float, mma_m16n8k32_f32_e5m2_e5m2_f32);
 }
 
 // Accumulators in half: two a register.

@@ -15,6 +15,7 @@ COMMANDS = (
     "bench",
     "report",
     "explain",
+    "asm",
     "cc",
     "doctor",
     "new",

@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: MIT
 """A small build system for `days run`, which must not need CMake: steps, their dependency files, all cores.
 
-A step is done again when its command changed, or when one of its inputs (those of its last dependency file included) is
-newer than what it made. What it makes is written beside its place and moved there when it is whole.
+A step is done again unless what it made is there as it left it, from the same command and the same contents of all inputs
+(those of its dependency file included). Dates decide nothing: a file that is restored may be older than what was built of
+another one, and a clock may be wrong. What a step makes is written beside its place and moved there when it is whole.
 """
 from __future__ import annotations
 
 import concurrent.futures
 import contextlib
+import hashlib
 import os
 import re
+import shlex
 import subprocess
 import sys
 import threading
@@ -18,7 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Callable, List, Optional
 
-from days_cli import console, paths
+from days_cli import compiler_messages, console, outputs, paths, processes
 from days_cli.errors import ENVIRONMENT, WRONG, DaysError
 
 try:
@@ -45,7 +48,7 @@ class Step:
 
     @property
     def record(self):
-        return self.output.with_name(self.output.name + ".cmd")
+        return self.output.with_name(self.output.name + ".made")
 
 
 class _NotStarted(Exception):
@@ -84,7 +87,12 @@ def lock(folder):
 
 def read_deps(path):
     """The files that a make rule names after its colon."""
-    text = path.read_text(errors="replace").replace("\\\n", " ")
+    return rule_files(os.fsdecode(path.read_bytes()))
+
+
+def rule_files(text):
+    """The same of the rule's text."""
+    text = text.replace("\\\n", " ")
     rules = text.split("\n", 1)[0] if "\n" in text else text
     _, _, names = rules.partition(": ")
     return [re.sub(r"\\([ #])", r"\1", name).replace("$$", "$") for name in re.findall(r"(?:\\.|\S)+", names)]
@@ -96,7 +104,8 @@ class Build:
     def __init__(self, quiet=False):
         """quiet: what compilers say is not shown; the DaysError alone tells."""
         self._quiet = quiet
-        self._mtimes = {}
+        self._contents = {}  # path: _Contents, as they were when this build first looked
+        self._keys = {}  # id of a step that is up to date: what it was made of
         self._failed = threading.Event()
         self._processes = set()
         self._guard = threading.Lock()
@@ -126,29 +135,35 @@ class Build:
             visit(target)
         return done
 
-    def _mtime(self, path, cwd=None):
-        key = str((cwd or paths.ROOT) / path)
-        if key not in self._mtimes:
-            try:
-                self._mtimes[key] = os.stat(key).st_mtime_ns
-            except OSError:
-                self._mtimes[key] = None
-        return self._mtimes[key]
+    def _contents_of(self, path, cwd):
+        name = os.path.join(cwd or paths.ROOT, path)
+        if name not in self._contents:
+            self._contents[name] = _Contents.read(name)
+        return self._contents[name]
+
+    def _inputs(self, step):
+        """[(path, _Contents)] of all that the step reads besides other steps' outputs. OSError where one is missing."""
+        names = [*step.inputs, *(read_deps(step.deps) if DEPS in step.command else ())]
+        return [(name, self._contents_of(name, step.cwd)) for name in names]
+
+    def _key(self, step, inputs):
+        """Stands for all that the step's output depends on."""
+        key = hashlib.blake2b(_text(step), digest_size=16)
+        for name, contents in inputs:
+            key.update(os.fsencode(f"{name}\0{contents.digest}\0"))
+        for before in step.after:
+            key.update(self._keys[id(before)].encode())
+        return key.hexdigest()
 
     def _fresh(self, step):
-        made = self._mtime(step.output)
-        if made is None:
-            return False
         try:
-            if step.record.read_text() != _text(step):
+            key = self._key(step, self._inputs(step))
+            if step.record.read_bytes() != _record(step, key):
                 return False
-            inputs = [*step.inputs, *(before.output for before in step.after)]
-            if DEPS in step.command:
-                inputs += read_deps(step.deps)
         except OSError:
             return False
-        times = [self._mtime(path, step.cwd) for path in inputs]
-        return all(time_ is not None and time_ <= made for time_ in times)
+        self._keys[id(step)] = key
+        return True
 
     def _make(self, stale):
         pending = {id(step): sum(before in stale for before in step.after) for step in stale}
@@ -188,28 +203,27 @@ class Build:
             raise error
 
     def _execute(self, step):
-        began = time.time_ns()
         partial = step.output.with_name(step.output.name + ".part" + step.output.suffix)
         names = {OUT: str(partial), DEPS: str(step.deps), TARGET: str(step.output)}
         command = [names.get(word, word) for word in step.command]
         try:
             step.output.parent.mkdir(parents=True, exist_ok=True)
+            for name in step.inputs:
+                with contextlib.suppress(OSError):  # the compiler will tell
+                    self._contents_of(name, step.cwd)
+            began = time.time_ns()
             with self._guard:
                 if self._failed.is_set():
                     raise _NotStarted()
-                process = subprocess.Popen(command, cwd=step.cwd or paths.ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                                           stdin=subprocess.DEVNULL)
+                process = processes.start(command, cwd=step.cwd or paths.ROOT, stdout=subprocess.PIPE,
+                                          stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
                 self._processes.add(process)
             output = process.communicate()[0].decode(errors="replace")
             with self._guard:
                 self._processes.discard(process)
             if process.returncode == 0:
-                os.utime(partial, ns=(began, began))  # an edit while the compiler ran counts as newer
                 os.replace(partial, step.output)
-                if step.messages and output.strip():
-                    step.record.unlink(missing_ok=True)
-                else:
-                    step.record.write_text(_text(step))
+                self._note(step, began, told=bool(step.messages and output.strip()))
         except OSError as failure:
             self._failed.set()
             raise DaysError(f"{command[0]}: {failure.strerror or failure}", "./days doctor", ENVIRONMENT) from failure
@@ -221,23 +235,69 @@ class Build:
             self._failed.set()
             if first:
                 self._show(step.messages(output) if step.messages else output)
-            what = f"{step.source} does not compile" if step.source else f"{step.label} cannot be linked"
+            lack = compiler_messages.lacking(output, process.returncode)
+            if lack:
+                raise DaysError(f"too little {lack} to build {step.label}", compiler_messages.relief(lack, _command_line()),
+                                ENVIRONMENT)
             if process.returncode < 0:
-                what = f"the compiler was killed by signal {-process.returncode} at {step.label}"
-            raise DaysError(what, code=ENVIRONMENT if "No space left" in output else WRONG)
+                raise DaysError(f"the compiler was ended by signal {-process.returncode} at {step.label}", "./days doctor",
+                                ENVIRONMENT)
+            raise DaysError(f"{step.source} does not compile" if step.source else f"{step.label} cannot be linked", code=WRONG)
         self._show(step.messages(output) if step.messages else output)  # warnings
+
+    def _note(self, step, began, told):
+        """Records what the step made its output of, unless it has to be done again: its warnings are told each time, and a
+        header was changed, or is gone, since it began."""
+        step.record.unlink(missing_ok=True)
+        try:
+            inputs = self._inputs(step)
+        except OSError:
+            self._keys[id(step)] = f"unknown {began}"
+            return
+        key = self._keys[id(step)] = self._key(step, inputs)
+        if not told and all(contents.as_of(began) for _, contents in inputs):
+            outputs.put(step.record, _record(step, key))
 
     def _show(self, output):
         if output.strip() and not self._quiet:
             with self._guard:
                 console.clear_progress()
-                print(output.rstrip(), file=sys.stderr, flush=True)
+                console.tell(output.rstrip())
 
     def _stop(self):
         with self._guard:
             self._failed.set()
-            for process in self._processes:
-                process.terminate()
+            running = list(self._processes)
+        processes.end(running)
+
+
+def _command_line():
+    return shlex.join(["./days", *sys.argv[1:]])
+
+
+@dataclass(frozen=True)
+class _Contents:
+    """What a file held when it was read."""
+    digest: str
+    changed: int  # when it was last changed, and when it was read: by clocks that no copy sets back
+    read_at: int
+
+    @classmethod
+    def read(cls, name):
+        now = time.time_ns()
+        with open(name, "rb") as file:
+            digest = hashlib.blake2b(file.read(), digest_size=16).hexdigest()
+            return cls(digest, os.fstat(file.fileno()).st_ctime_ns, now)
+
+    def as_of(self, began):
+        """Is this what a compiler that began then has read, or something older? What changed since is built again."""
+        return self.read_at <= began or self.changed <= began
+
+
+def _record(step, key):
+    """What lies beside the output of a step that need not be done again. OSError where there is no output."""
+    made = step.output.stat()
+    return f"{key} {made.st_size} {made.st_mtime_ns}\n".encode()
 
 
 def _longest_first(steps):
@@ -250,4 +310,4 @@ def _longest_first(steps):
 
 
 def _text(step):
-    return "\n".join(step.command) + "\n"
+    return os.fsencode("\n".join(step.command) + "\n")  # names need not be UTF-8

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Optional
 
-from days_cli import paths
+from days_cli import kinds, paths
 from days_cli.errors import USAGE, DaysError
 
 _FOLDER = re.compile(r"day(\d\d)_([a-z0-9_]+)")
@@ -33,12 +33,17 @@ class Day:
         return f"day{self.number:02d}_{self.name}"
 
     def front_matter(self):
-        """title, track, order, builds_on, minutes, as the note says them; {} without a note."""
+        """title, kind, track, order, builds_on, minutes, as the note says them; {} without a note."""
         try:
             text = (self.folder / "README.md").read_text(encoding="utf-8")
         except OSError:
             return {}
         return parse_front_matter(text)
+
+    @property
+    def kind(self):
+        """ladder, program, python or distributed (kinds.py); DaysError where the note says something else."""
+        return kinds.parse(self, self.front_matter().get("kind", kinds.DEFAULT))
 
 
 def parse_front_matter(text):
@@ -92,7 +97,8 @@ def here():
 
 
 def resolve(word, command):
-    """The day that a learner means by 14, day14, softmax, a folder's name or a unique prefix; DaysError where none."""
+    """The day that a learner means by 14, day14, softmax, a folder's name or a unique prefix; DaysError where none, or where
+    the command cannot serve a day of its kind."""
     key = word.strip().rstrip("/").lower().replace("-", "_")
     number = re.fullmatch(r"(?:day_?)?(\d{1,9})", key)
     if number:
@@ -131,5 +137,6 @@ def _by_number(number, word, command):
 
 def _if_here(day, command):
     if day.folder:
+        kinds.require(day, command)
         return day
     raise DaysError(f"day {day.label} is planned, not written yet", "./days list", USAGE)

@@ -9,13 +9,16 @@ import contextlib
 import functools
 import json
 import os
+import queue
 import re
+import shlex
 import shutil
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
-from days_cli import console, packages, paths, toolchain
+from days_cli import compiler_messages, console, packages, paths, processes, toolchain
 from days_cli.errors import ENVIRONMENT, WRONG, DaysError
 
 _TITLES = {"cmake": "CMake", "ninja": "Ninja", "gtest": "GoogleTest", "benchmark": "Google Benchmark"}
@@ -40,6 +43,8 @@ def environment():
     result["PATH"] = os.pathsep.join([*places, result.get("PATH", "")])
     if places[-1:] and places[-1] in _CCACHE:
         result.setdefault("CCACHE_NOHASHDIR", "1")  # or the build folder's name would keep the two apart
+        for name, value in toolchain.ccache_place(shutil.which("ccache") or "").items():
+            result.setdefault(name, value)
         result.setdefault("CCACHE_DEPEND", "1")  # what a file includes the compiler says: no need to preprocess it first
         with contextlib.suppress(DaysError):  # and g++ is not c++ to it: CMake takes the compiler that ./days takes
             result.setdefault("CXX", Path(toolchain.host_compiler().path).name)
@@ -91,8 +96,17 @@ def plan(thing):
     return "it will be downloaded and built; or " + packages.command([thing])
 
 
+def check_folder():
+    """DaysError where CMake cannot build for the clone's name alone: it mixes these characters up with its own syntax."""
+    odd = sorted(set(str(paths.ROOT)) & set('"\\;*?[]{}\n'))
+    if odd:
+        raise DaysError(f"CMake cannot work in {paths.ROOT}: it takes no {' or '.join(odd)} in a folder's name. run, check and "
+                        "cc do without CMake", f"mv {shlex.quote(str(paths.ROOT))} ~/days", ENVIRONMENT)
+
+
 def ensure(things):
     """Gets what is missing, saying so; DaysError with the command where that is not possible."""
+    check_folder()
     lacking = missing([thing for thing in things if thing != "ccache"])
     system = [thing for thing in lacking if by_system(thing)]
     if system:
@@ -142,27 +156,52 @@ def _run(command):
 
 def stream(command, each_line, extra_environment=None):
     """Runs a command in the root, hands over its output line by line; its exit code. Ends it when interrupted."""
-    process = subprocess.Popen(command, cwd=paths.ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                               stdin=subprocess.DEVNULL, env=dict(environment(), **(extra_environment or {})))
-    with process:
-        try:
+    return stream_all([(command, extra_environment)], each_line)[0]
+
+
+def stream_all(commands, each_line):
+    """The same for several (command, extra environment) at once; their exit codes."""
+    lines, running = queue.SimpleQueue(), []
+
+    def read(process):
+        with process.stdout:
             for line in process.stdout:
+                lines.put(line)
+        lines.put(None)
+
+    try:
+        for command, extra in commands:
+            running.append(processes.start(command, cwd=paths.ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                           stdin=subprocess.DEVNULL, env=dict(environment(), **(extra or {}))))
+            threading.Thread(target=read, args=(running[-1],), daemon=True).start()
+        open_ones = len(running)
+        while open_ones:
+            line = lines.get()
+            if line is None:
+                open_ones -= 1
+            else:
                 each_line(line.decode(errors="replace").rstrip("\n"))
-        except BaseException:
-            process.terminate()
-            raise
-    return process.returncode
+        return [process.wait() for process in running]
+    except BaseException:
+        processes.end(running)
+        raise
 
 
 def configure(preset):
-    """cmake --preset; a build folder that was made for a clone elsewhere is made afresh."""
+    """cmake --preset; a build folder that was made for a clone elsewhere is made afresh. Where it has been done for the CPU,
+    Ninja knows whether anything of it is to be done again, and spares seconds."""
     console.progress(f"configuring {preset}")
     command = [find("cmake")[0], "--preset", preset]
-    cache = paths.BUILD / preset / "CMakeCache.txt"
+    folder = paths.BUILD / preset
+    cache, made, presets = (folder / "CMakeCache.txt", folder / "build.ninja", paths.ROOT / "CMakePresets.json")
     if cache.exists():
         home = re.search(r"^CMAKE_HOME_DIRECTORY:INTERNAL=(.*)$", cache.read_text(errors="replace"), re.MULTILINE)
         if not home or Path(home.group(1)) != paths.ROOT:
             command.append("--fresh")
+        elif (preset.startswith("cpu") and made.exists() and made.stat().st_mtime > presets.stat().st_mtime
+              and stream([find("ninja")[0], "-C", str(folder), "build.ninja"], lambda line: None) == 0):
+            console.clear_progress()
+            return
     lines = []
     code = stream(command, lines.append)
     console.clear_progress()
@@ -203,13 +242,18 @@ def build(preset, targets=()):
     code = stream(command, line_comes)
     console.clear_progress()
     if shown:
-        print("\n".join(shown), file=sys.stderr, flush=True)
+        console.tell("\n".join(shown))
     if code:
         failed = next((line for line in shown if line.startswith("FAILED:")), "")
         source = re.search(r"dir/([^ ]*?)\.o(?:bj)?(?: |$)", failed)
-        full = any("No space left" in line for line in shown)
+        again = f"cmake --build --preset {preset}"
+        lack = compiler_messages.lacking("\n".join(shown))
+        if lack:
+            what = source.group(1).lstrip("_/") if source else preset
+            raise DaysError(f"too little {lack} to build {what}",
+                            f"{again} -j 1" if lack == "memory" else compiler_messages.relief(lack, again), ENVIRONMENT)
         raise DaysError(f"{source.group(1).lstrip('_/')} does not compile" if source else f"the build of {preset} fails",
-                        f"cmake --build --preset {preset}", ENVIRONMENT if full else WRONG)
+                        again, WRONG)
 
 
 def _short(text):

@@ -15,6 +15,31 @@ _DEVICE_LIBRARIES = (
 )
 
 
+# What g++, clang, nvcc, the linker and our own translator say when there is no more memory, at a line's start or behind the
+# tool's name or a place, so that nothing that a program itself spells is taken for it.
+_NO_MEMORY = re.compile(
+    r"^(?:virtual memory exhausted: |LLVM ERROR: out of memory|terminate called after throwing an instance of 'std::bad_alloc'"
+    r"|\S*(?:cc1\w*|lto1|as|ld\S*|[gc]\+\+\S*|g?cc\S*|clang\S*|collect2|nvcc|cicc|ptxas|cudafe\+\+|simtcc)(?: error| fatal)? *:"
+    r"(?: fatal error:| internal compiler error:| error:| final link failed:)* *(?:.*out of memory|.*memory exhausted"
+    r"|.*virtual memory exhausted|.*Cannot allocate memory|Killed signal terminated program|unable to execute command: Killed"
+    r"|ld terminated with signal 9|'\S+' died due to signal 9)"
+    r"|\S+\(\d+\): catastrophic error: out of memory)", re.MULTILINE)
+
+
+def lacking(output, code=1):
+    """What the machine had too little of for a build tool of this output and exit code: "memory", "room on the disk"; "" where
+    the tool failed for another reason."""
+    if re.search(r"No space left on device|Disk quota exceeded", output):
+        return "room on the disk"
+    # 9 is the signal by which a system ends whatever takes too much; 137 is how a shell says so.
+    return "memory" if code in (-9, 137) or _NO_MEMORY.search(output) else ""
+
+
+def relief(lack, command):
+    """A command that helps against it."""
+    return f"taskset -c 0 {command}   (one file at a time)" if lack == "memory" else "df -h . /tmp"
+
+
 def compiling(output, include):
     """A compiler's messages; include: the folder of simt's headers."""
     libraries = _device_libraries(output, include)

@@ -2,6 +2,7 @@
 """What reaches the terminal: colours (on a terminal only), 80 columns, progress, errors."""
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shutil
@@ -9,6 +10,7 @@ import sys
 import textwrap
 
 from days_cli import COMMANDS
+from days_cli.errors import ENVIRONMENT, DaysError
 
 WIDTH = 80
 _CODES = {"green": "32", "red": "1;31", "yellow": "33", "cyan": "36", "bold": "1"}
@@ -57,26 +59,60 @@ def wrap(text, indent="", first=None):
 
 
 def say(text=""):
-    print(text, flush=True)
+    write(text + "\n")
+
+
+def write(text):
+    """To standard output; DaysError where it takes no more, because a result that nobody can read is none."""
+    with _output():
+        sys.stdout.write(text)
+        sys.stdout.flush()
+
+
+def flush():
+    with _output():
+        sys.stdout.flush()
+
+
+@contextlib.contextmanager
+def _output():
+    try:
+        yield
+    except OSError as error:
+        with contextlib.suppress(OSError, ValueError):  # Python would try again at its end, and say so in its own words
+            descriptor = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(descriptor, sys.stdout.fileno())
+            os.close(descriptor)
+        raise DaysError(f"standard output: {error.strerror}; what it did not take is lost", code=ENVIRONMENT) from error
 
 
 def note(text):
     """A remark beside the result: on stderr, so that a pipe gets the result alone."""
     clear_progress()
     for line in wrap(text):
-        print(paint_commands(line, sys.stderr), file=sys.stderr, flush=True)
+        tell(paint_commands(line, sys.stderr))
+
+
+def tell(text, end="\n"):
+    """To standard error; where that is full or closed nobody is there to be told."""
+    try:
+        sys.stderr.write(text + end)
+        sys.stderr.flush()
+    except OSError:
+        # What it still holds would fail again when Python ends, which then has an exit code of its own (120).
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # pylint: disable=consider-using-with
 
 
 def print_error(error):
     clear_progress()
-    sys.stdout.flush()
+    with contextlib.suppress(OSError):  # a full disk behind standard output hides no error
+        sys.stdout.flush()
     first, *rest = wrap("error: " + error.message)
     first = paint("error:", "red", sys.stderr) + first[len("error:"):]
-    print("\n".join([first, *rest]), file=sys.stderr)
+    tell("\n".join([first, *rest]))
     if error.hint:
         # A command stands on one line however long it is: it is there to be copied.
-        print("Next: " + paint(error.hint, "cyan", sys.stderr), file=sys.stderr)
-    sys.stderr.flush()
+        tell("Next: " + paint(error.hint, "cyan", sys.stderr))
 
 
 _progress_shown = False
@@ -88,8 +124,7 @@ def progress(text):
     if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
         return
     columns = min(WIDTH, shutil.get_terminal_size().columns)
-    sys.stderr.write("\r" + text[:columns - 1].ljust(columns - 1))
-    sys.stderr.flush()
+    tell("\r" + text[:columns - 1].ljust(columns - 1), "")
     _progress_shown = True
 
 
@@ -97,6 +132,5 @@ def clear_progress():
     global _progress_shown
     if _progress_shown:
         columns = min(WIDTH, shutil.get_terminal_size().columns)
-        sys.stderr.write("\r" + " " * (columns - 1) + "\r")
-        sys.stderr.flush()
+        tell("\r" + " " * (columns - 1) + "\r", "")
         _progress_shown = False

@@ -7,20 +7,22 @@ import json
 import math
 import os
 import re
-import subprocess
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import List
 
-from days_cli import console, paths, run_build, traces
+from days_cli import console, paths, programs, run_build, traces
 from days_cli import gpu as gpus
 from days_cli.commands import explain
-from days_cli.errors import DaysError
+from days_cli.errors import ENVIRONMENT, USAGE, WRONG, DaysError
 from days_cli.patterns import pattern
 
 ORDERS = ("normal", "reversed", "shuffle:1")
 SECONDS = "20"  # a kernel that makes no progress for so long hangs
+CASE_SECONDS = 120  # a case that takes so long does not end: a loop of the host, threads that wait for each other
+PROGRAM_SECONDS = 600  # all cases of a run
+_REPORT_LINES = 40  # no report is so long; what a kernel's file prints after it may be
 STAGES = ("correct", "race-free", "counters", "speed")
 
 
@@ -44,33 +46,94 @@ class Kernel:
         return run_build.build_day(self.day, how.pop("backend", "simt"), exercise=self.file or None, **how)
 
 
+@dataclass
+class Told:
+    """What a run of a day's program on its cases came to. It is believed only where `doubt` is empty."""
+    header: dict
+    cases: List[dict]
+    expected: int  # cases that the program had before it, counted before the first one ran
+    ended: programs.Ended
+
+    @property
+    def failed(self):
+        return sorted((case for case in self.cases if case["result"] == "fail"), key=_size)
+
+    @property
+    def reports(self):
+        return reports_of(self.ended.stderr)
+
+    @property
+    def doubt(self):
+        """[]: every case was run. Else the lines that say why not, and at which case."""
+        what = self.ended.problem
+        if not what and self.failed:
+            return []  # a fault leaves the device unusable, and what follows was not run
+        if not what and len(self.cases) != self.expected:
+            what = f"ended after {len(self.cases)} of {self.expected} cases"
+        if what:
+            said = [line for line in self.ended.stderr.splitlines() if line.strip()][-3:]
+            more = f"A slow machine gets more time with DAYS_CHECK_SECONDS={3 * case_seconds():g}."
+            return [f"{self.ended.where}:", f"    the program {what}", *(f"    {line[:200]}" for line in said),
+                    *([more] if self.ended.stopped else [])]
+        if not any(case["result"] == "ok" for case in self.cases):
+            return ["No case ran a kernel here."]
+        return []
+
+
+def case_seconds():
+    text = os.environ.get("DAYS_CHECK_SECONDS") or str(CASE_SECONDS)
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0
+    if not 0 < seconds < math.inf:
+        raise DaysError(f"DAYS_CHECK_SECONDS={text}: that is how many seconds a case may take", "unset DAYS_CHECK_SECONDS")
+    return seconds
+
+
 def _run(program, arguments, **environment):
-    return subprocess.run([str(program), *arguments], cwd=paths.ROOT, text=True, errors="replace",
-                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          env={**os.environ, "NO_COLOR": "1", **environment})
+    seconds = case_seconds()
+    return programs.run([program, *arguments], {"NO_COLOR": "1", **environment}, paths.ROOT, seconds,
+                        max(PROGRAM_SECONDS, seconds))
+
+
+def _error_of(text):
+    """What a program's stderr says, without the word that every error begins with."""
+    return " ".join(text.split())[-400:].partition("error: ")[2] or "the program told of no case"
 
 
 def _cases(kernel, program, more=(), **environment):
-    """(header, cases, what the program said on stderr); a program that tells nothing is an error."""
+    """What the program Told of its cases; one that told of none is an error."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "cases"
-        done = _run(program, ["--variant", kernel.variant, "--cases", str(path), *more], SIMT_TIMEOUT=SECONDS,
-                    **environment)
-        lines = path.read_text(errors="replace").splitlines() if path.is_file() else []
+        ended = _run(program, ["--variant", kernel.variant, "--cases", str(path), *more], SIMT_TIMEOUT=SECONDS,
+                     **environment)
+        lines = path.read_text(encoding="utf-8", errors="replace").splitlines() if path.is_file() else []
+    if not ended.problem and ended.code in (USAGE, ENVIRONMENT):  # no such variant, no room, no driver: nobody's kernel
+        raise DaysError(_error_of(ended.stderr), f"./days run {kernel.day.number} --list" if ended.code == USAGE
+                        else "./days doctor", ended.code)
     if not lines:
-        raise DaysError(f"{kernel.day.label} ended with {done.returncode}: {done.stderr.strip()[-400:]}",
-                        f"./days run {kernel.day.number} --variant {kernel.variant}", 1)
-    told = [json.loads(line) for line in lines]
-    return told[0], [case for case in told if "result" in case], done.stderr
+        if ended.problem:
+            raise programs.Died(program, ended)
+        raise DaysError(programs.OTHER_MAIN if not ended.began else _error_of(ended.stderr),
+                        f"./days reset {kernel.day.number}" if kernel.file else "", WRONG)
+    told = []
+    for line in lines:
+        try:
+            told.append(json.loads(line))
+        except ValueError:
+            break  # the program died while it wrote this
+    return Told(told[0] if told else {}, [case for case in told if "result" in case],
+                sum(line.get("cases", 0) for line in told), ended)
 
 
-def _reports(text):
+def reports_of(text):
     """The reports of the CPU backend in a program's stderr, each a list of lines."""
     reports = []
     for line in text.splitlines():
         if re.match(r"error: .*\[simt-[a-z-]+\]$", line):
             reports.append([line])
-        elif reports:
+        elif reports and len(reports[-1]) < _REPORT_LINES:
             reports[-1].append(line)
     return reports
 
@@ -88,19 +151,18 @@ def _size(case):
 
 def correct(kernel):
     """Stage 1, and the exercise's header."""
-    header, cases, errors = _cases(kernel, kernel.program())
-    failed = sorted((case for case in cases if case["result"] == "fail"), key=_size)
-    reports = _reports(errors)
-    if not failed and not reports:
+    told = _cases(kernel, kernel.program())
+    cases, failed, reports, doubt = told.cases, told.failed, told.reports, told.doubt
+    if not failed and not reports and not doubt:
         refused = sum(case["result"] == "refused" for case in cases)
         about = f"{len(cases) - refused} cases of {len({str(case['shape']) for case in cases})} shapes"
-        return header, Stage("correct", "ok", about + (f", {refused} refused as they must be" if refused else ""))
+        return told.header, Stage("correct", "ok", about + (f", {refused} refused as they must be" if refused else ""))
     lines = []
     if reports:
         if not any(re.match(r"[^ ].*\.cu:\d+ ", line) for line in reports[0]):  # found after the fact: who was it?
-            reports = _reports(_cases(kernel, kernel.program(checked=True))[2]) or reports
+            reports = _cases(kernel, kernel.program(checked=True)).reports or reports
         lines += reports[0]
-    elif failed:
+    if failed and not reports:
         case = failed[0]
         lines.append(_case_name(case) + ":")
         for element in case["first"][:3]:
@@ -109,11 +171,13 @@ def correct(kernel):
         if any("cudaErrorInvalidConfiguration" in note for note in case["notes"]):
             lines.append("A grid has 1 to 65535 blocks along y (along x up to 2147483647), a block 1 to 1024 threads.")
         lines += _behind(kernel, cases)
-    said = pattern([case for case in cases if case["result"] != "refused"])
+    if doubt and not reports:
+        lines += doubt
+    said = "" if doubt else pattern([case for case in cases if case["result"] != "refused"])
     if said:
         lines.append("Pattern: " + said)
     good = sum(case["result"] != "fail" for case in cases)
-    return header, Stage("correct", "FAIL", f"{good} of {len(cases)} cases pass", lines)
+    return told.header, Stage("correct", "FAIL", f"{good} of {told.expected} cases pass", lines)
 
 
 def _behind(kernel, cases):
@@ -123,7 +187,7 @@ def _behind(kernel, cases):
         return []
     if "__shared__" not in (paths.ROOT / kernel.file).read_text(encoding="utf-8", errors="replace"):
         return []
-    reports = _reports(_cases(kernel, kernel.program(checked=True), ["--small"])[2])
+    reports = _cases(kernel, kernel.program(checked=True), ["--small"]).reports
     return reports[0] if reports else []
 
 
@@ -131,15 +195,15 @@ def race_free(kernel):
     """Stage 2: every access watched, the threads of a block in three orders."""
     program, seen = kernel.program(checked=True), 0
     for order in ORDERS:
-        _, cases, errors = _cases(kernel, program, ["--small"], SIMT_ORDER=order)
-        reports = _reports(errors)
-        if reports:
-            return Stage("race-free", "FAIL", f"threads in {order.partition(':')[0]} order", reports[0])
-        failed = sorted((case for case in cases if case["result"] == "fail"), key=_size)
-        if failed:
-            return Stage("race-free", "FAIL", f"wrong with threads in {order.partition(':')[0]} order",
-                         [_case_name(failed[0]), "The result depends on which thread runs first."])
-        seen += len(cases)
+        told, name = _cases(kernel, program, ["--small"], SIMT_ORDER=order), order.partition(":")[0]
+        if told.reports:
+            return Stage("race-free", "FAIL", f"threads in {name} order", told.reports[0])
+        if told.failed:
+            return Stage("race-free", "FAIL", f"wrong with threads in {name} order",
+                         [_case_name(told.failed[0]), "The result depends on which thread runs first."])
+        if told.doubt:
+            return Stage("race-free", "FAIL", f"did not come to its end with threads in {name} order", told.doubt)
+        seen += len(told.cases)
     return Stage("race-free", "ok", f"{seen} cases, {len(ORDERS)} orders of threads, every access watched")
 
 
@@ -166,12 +230,15 @@ class Gate:
 GATES = (Gate("reads_per_input", "reads per input", "{:.2f}", 0),
          Gate("wasted_sectors", "wasted sectors", "{:.0%}", 1),
          Gate("conflicts", "bank conflicts a request", "{:.1f}", -1),
-         Gate("bytes_per_request", "bytes a request", "{:.0f}", 0, most=False))
+         Gate("bytes_per_request", "bytes a request", "{:.0f}", 0, most=False),
+         Gate("atomics_per_input", "atomic sectors per input", "{:.2f}", -1),
+         Gate("launches", "launches", "{:.0f}", 0),
+         Gate("workspace", "bytes of workspace written", "{:.0f}", -1))
 
 
 def measure(kernel):
     """({a gate's key: what the kernel has}, its launches), on the shape that ./days run shows on a CPU."""
-    counted, table = explain.count(kernel.program(traced=True), kernel.day, kernel.variant)
+    counted, table = explain.count(kernel.program(traced=True), kernel.day, kernel.variant, seconds=PROGRAM_SECONDS)
     launches = traces.launches(counted)
 
     def total(name):
@@ -182,10 +249,14 @@ def measure(kernel):
 
     requests, sectors = both(traces.requests_metric("{}")), both(traces.sectors_metric("{}"))
     shared = both("simt_shared_requests_op_{}")
-    return {"reads_per_input": total("simt_requested_bytes_op_ld") / table["tables"][0]["read_bytes"],
+    input_bytes = table["tables"][0]["read_bytes"]
+    row = next(row for row in table["tables"][0]["rows"] if row["name"] == kernel.variant)
+    return {"reads_per_input": total("simt_requested_bytes_op_ld") / input_bytes,
             "wasted_sectors": 1 - both("simt_least_sectors_op_{}") / sectors if sectors else 0,
             "conflicts": both(traces.CONFLICTS) / shared if shared else 0,
-            "bytes_per_request": both("simt_requested_bytes_op_{}") / requests if requests else 0}, launches
+            "bytes_per_request": both("simt_requested_bytes_op_{}") / requests if requests else 0,
+            "atomics_per_input": total("simt_atomic_sectors") * traces.SECTOR / input_bytes,
+            "launches": row.get("launches", 0), "workspace": row.get("workspace_written_bytes", 0)}, launches
 
 
 def counters(kernel, gates):
@@ -193,7 +264,12 @@ def counters(kernel, gates):
     wanted = [gate for gate in GATES if gate.is_set(gates)]
     if not wanted:
         return Stage("counters", "skip", "this exercise has no gate on counters")
-    values, launches = measure(kernel)
+    try:
+        values, launches = measure(kernel)
+    except DaysError as error:
+        if error.code != WRONG:
+            raise
+        return Stage("counters", "FAIL", error.message)
     found = [(gate.holds(values[gate.key], gates),
               f"{gate.label} {gate.form.format(values[gate.key])}, {gate.bound(gates)}") for gate in wanted]
     missed = [text for holds, text in found if not holds]
@@ -215,12 +291,16 @@ def speed(kernel, gates):
         return Stage("speed", "skip", "this exercise has no gate on speed")
     if not gpu:
         return Stage("speed", "skip", f"no GPU here; the gate is {gates['speed']:.0%} of its limit")
-    done = _run(kernel.program(backend="cuda"), ["--variant", kernel.variant, "--json", "-"])
-    if done.returncode:
-        return Stage("speed", "FAIL", "wrong on this GPU", done.stderr.strip().splitlines()[:8])
-    table = json.loads(done.stdout)["tables"][0]
-    share = next(row["of_limit"] for row in table["rows"] if row["name"] == kernel.variant)
-    about = (f"{share:.0%} of this {gpu.name}'s {table['limit']['name']}, at least {gates['speed']:.0%}, at "
+    with tempfile.TemporaryDirectory() as folder:
+        results = Path(folder) / "results.json"
+        ended = _run(kernel.program(backend="cuda"), ["--variant", kernel.variant, "--json", str(results)])
+        if ended.problem or ended.code:
+            about = f"{ended.problem}, at {ended.where}" if ended.problem else "wrong on this GPU"
+            return Stage("speed", "FAIL", about, ended.stderr.strip().splitlines()[:8])
+        table = json.loads(results.read_text(encoding="utf-8"))["tables"][0]
+    row = next(row for row in table["rows"] if row["name"] == kernel.variant)
+    share, limit = row["of_limit"], row.get("limit") or table["limit"]
+    about = (f"{share:.0%} of this {gpu.name}'s {limit['name']}, at least {gates['speed']:.0%}, at "
              + " x ".join(map(str, table["shape"].values())))
     return Stage("speed", "ok" if share >= gates["speed"] else "FAIL", about)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import json
+import math
 
 from days_cli.errors import ENVIRONMENT, WRONG, DaysError
 
@@ -27,7 +28,7 @@ _FUNCTIONS = {
     "days_timer_stop": (ctypes.c_int, (_POINTER,)),
     "days_timer_seconds": (ctypes.c_double, ()),
 }
-SIZES = {"fp32": 4, "fp64": 8, "fp16": 2, "bf16": 2, "int8": 1, "uint8": 1, "int16": 2, "uint16": 2, "int32": 4, "uint32": 4,
+SIZES = {"fp8_e4m3": 1, "fp8_e5m2": 1, "uint4": 0.5, "fp32": 4, "fp64": 8, "fp16": 2, "bf16": 2, "int8": 1, "uint8": 1, "int16": 2, "uint16": 2, "int32": 4, "uint32": 4,
          "int64": 8, "uint64": 8}
 
 
@@ -102,7 +103,7 @@ class Buffer:
         self._library = library
         self.role, self.type, self.n = found["role"], found["type"], found["n"]
         self.dims, self.pointer = found["dims"], found["pointer"]
-        self.bytes = self.n * SIZES[self.type]
+        self.bytes = math.ceil(self.n * SIZES[self.type])
 
     def read(self):
         return self._library.download(self.pointer, self.bytes)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import shlex
 from dataclasses import dataclass, field
 from typing import Dict, List, Optional
 
@@ -64,6 +65,8 @@ _DEVICE_LIBRARIES = ("cublas", "cufft", "curand", "cusparse", "cusolver", "cudnn
 _DEPENDENCY_SWITCHES = ("MD", "MMD", "MP", "generate-dependencies-with-compile",
                         "generate-nonsystem-dependencies-with-compile", "generate-dependency-targets")
 
+_MOST_OPTIONS_FILES = 100
+
 SOURCES = {".cu": "cu", ".cpp": "c++", ".cc": "c++", ".cxx": "c++", ".C": "c++", ".c": "c"}
 OBJECTS = (".o", ".obj", ".a", ".so")
 
@@ -95,6 +98,7 @@ class Request:
     compiler: List[str] = field(default_factory=list)
     link: List[str] = field(default_factory=list)
     dependencies: List[str] = field(default_factory=list)
+    options_files: List[str] = field(default_factory=list)
     notes: Dict[str, List[str]] = field(default_factory=dict)  # kind -> flags
 
     def ignore(self, kind, flag):
@@ -145,6 +149,8 @@ class _Reader:
         elif short in ("-Xcompiler", "-Xlinker", "-Xarchive", "-o", "-odir", "-rdc", "-isystem", "-include", "-iquote",
                        "-idirafter", "-MF", "-MT", "-MQ"):
             self._plain(short, value if equals else self._next())
+        elif name in ("optf", "options-file"):
+            self._options_files(value if equals else self._next())
         elif name in _MODES:
             request.mode = _MODES[name]
             request.relocatable = request.relocatable or request.mode == "-dc"
@@ -174,6 +180,24 @@ class _Reader:
         else:
             self._ignored(word, name, equals)
 
+    def _options_files(self, paths):
+        """The words of the files stand where the flag stood."""
+        words = []
+        for path in paths.split(","):
+            if len(self.request.options_files) == _MOST_OPTIONS_FILES:
+                raise DaysError(f"{path}: more than {_MOST_OPTIONS_FILES} files of options; does one name itself?", HELP_COMMAND)
+            self.request.options_files.append(path)
+            try:
+                with open(path, encoding="utf-8", errors="surrogateescape") as file:
+                    lexer = shlex.shlex(file, posix=True)
+                    lexer.whitespace_split, lexer.commenters, lexer.quotes = True, "", '"'  # as nvcc reads them
+                    words += lexer
+            except OSError as error:
+                raise DaysError(f"{self._flag} {path}: {error.strerror}", HELP_COMMAND) from error
+            except ValueError as error:
+                raise DaysError(f"{self._flag} {path}: {str(error).lower()}", HELP_COMMAND) from error
+        self._queue[:0] = words
+
     @staticmethod
     def _known(name):
         return any(name in names for kinds in (_SWITCHES, _VALUED) for names in kinds.values())
@@ -191,7 +215,7 @@ class _Reader:
         if (dashes == "-" and name[:1] in ("W", "f", "m")) or name in ("pthread", "pedantic", "s", "ansi"):
             raise DaysError(f"nvcc knows no flag {word}; it hands on to the host compiler what follows -Xcompiler",
                             f"./days cc -Xcompiler {word} ...")
-        known = [*_LONG, *_MODES, "checked", "run", "help", *(n for names in _SWITCHES.values() for n in names),
+        known = [*_LONG, *_MODES, "options-file", "optf", "checked", "run", "help", *(n for names in _SWITCHES.values() for n in names),
                  *(n for names in _VALUED.values() for n in names)]
         near = difflib.get_close_matches(name, known, 1)
         nearest = f" Nearest: {'--' if dashes == '--' or len(near[0]) > 1 else '-'}{near[0]}" if near else ""

@@ -10,7 +10,7 @@ RUN_BUILD = BUILD / "run"
 VENV = BUILD / "venv"
 BUILD_DATA = ROOT / "cmake" / "build.json"
 TRACKS = Path(__file__).resolve().parent / "tracks.json"
-MY = ROOT / os.environ.get("DAYS_MY", "my")  # the learner's files; git ignores it
+MY = ROOT / (os.environ.get("DAYS_MY") or "my")  # the learner's files; git ignores it
 TEMPLATES = Path(__file__).resolve().parent / "templates"
 
 

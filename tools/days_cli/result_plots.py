@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from xml.sax.saxutils import escape
 
-from days_cli import result_table, results
+from days_cli import result_table, results, stale
 
 WIDTH = 640  # units; text of 12 stays readable on a narrow page
 _INK, _SOFT, _FAINT, _RUNG, _BEST, _LIBRARY, _PEER, _LIMIT = (
@@ -76,7 +76,7 @@ def ladder(found, table):
     tops = [speed * (1 + row.get("noise", 0)) for speed, row in zip(speeds, rows)]
     ceiling = results.scaled(table, limit["per_second"]) if limit else 0
     top = 1.02 * max([ceiling, *tops])
-    left = 26 + 7.6 * max(len(row["name"]) for row in rows)
+    left = 26 + 7.6 * max(len(stale.name(row)) for row in rows)
     right, first, pitch = WIDTH - 118, 88, 26
     bottom = first + pitch * len(rows)
     at = lambda value: left + (right - left) * value / top  # noqa: E731
@@ -90,7 +90,7 @@ def ladder(found, table):
     for i, (row, speed) in enumerate(zip(rows, speeds)):
         y = first + pitch * i
         fill = _LIBRARY if row["kind"] == "library" else _BEST if row is best else _RUNG
-        parts += [_text(left - 8, y + 14, row["name"], 12, anchor="end", bold=row is best),
+        parts += [_text(left - 8, y + 14, stale.name(row), 12, anchor="end", bold=row is best),
                   _rect(left, y + 2, max(1.0, at(speed) - left), pitch - 8, fill)]
         # The time's spread as the speed's.
         low, high = at(speed / (1 + row.get("noise", 0))), at(speed / max(0.1, 1 - row.get("noise", 0)))
@@ -109,17 +109,21 @@ def ladder(found, table):
         side = {"anchor": "start"} if x < left + 8 * len(library["name"]) else {"anchor": "end"}
         parts += [_line(x, first - 16, x, bottom, _PEER, 1.4, "5 4"),
                   _text(x + (6 if side["anchor"] == "start" else -6), first - 9, library["name"], 11, _PEER, **side)]
+    changed = stale.any_changed([table])
+    if changed:
+        parts.append(_text(16, bottom + 56, "†: its kernel has changed since it was measured.", 11, _SOFT))
     parts.append(_text(16, bottom + 40, caption(found), 11, _SOFT))
-    return _svg(bottom + 54, alt(table), parts)
+    return _svg(bottom + (70 if changed else 54), alt(table), parts)
 
 
 def curves(tables):
     """{(name, kind): [(bytes, rate)]} of a sweep: all libraries, and the rungs, the fastest at the biggest size first."""
-    found = {}
+    found, changed = {}, {row["name"] for table in tables for row in table["rows"] if row.get("changed")}
     for table in tables:
         for row in table["rows"]:
             if row["kind"] != "cpu" and row.get("seconds"):
-                found.setdefault((row["name"], row["kind"]), []).append((_extent(table), results.rate(table, row)))
+                name = row["name"] + (stale.MARK if row["name"] in changed else "")
+                found.setdefault((name, row["kind"]), []).append((_extent(table), results.rate(table, row)))
     found = {key: sorted(points) for key, points in found.items() if len(points) > 1}
     ranked = sorted(found.items(), key=lambda item: (item[0][1] == "library", -item[1][-1][0], -item[1][-1][1], item[0][0]))
     rungs = [item for item in ranked if item[0][1] != "library"][:len(_LINES) - 1]
@@ -214,11 +218,17 @@ def _apart(places, least, first, last):
     return up[::-1]
 
 
+def _can_be_drawn(table):
+    timed = [row for row in table["rows"] if row["kind"] != "cpu" and row.get("seconds")]
+    return results.best(table) is not None and len(timed) > 1 and all(results.rate(table, row) for row in timed)
+
+
 def pictures(found):
-    """[(file's name, SVG, what it shows)]: of each ladder its main table, and each of its sweeps."""
+    """[(file's name, SVG, what it shows)]: of each ladder its main table, and each of its sweeps. Of a program day a table may
+    hold a single row, or times without a rate: neither makes a plot."""
     gpu = results.slug(found["device"]["name"])
     made = [(f"results_{gpu}_{table['ladder']}.svg", ladder(found, table), alt(table))
-            for table in results.main_tables(found) if results.best(table)]
+            for table in results.main_tables(found) if _can_be_drawn(table)]
     plots = {}
     for table in (table for tables in results.sweeps(found) for table in tables):
         each = f"_{table['each']}{table['shape'][table['each']]}" if "each" in table else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import textwrap
 
-from days_cli import console, results
+from days_cli import console, results, stale
 
 _NOISY = 0.02  # times with more than this carry a ±
 
@@ -91,7 +91,7 @@ def _where(found, table, recorded):
 class _Widths:
     def __init__(self, table, timed):
         rows = table["rows"]
-        self.name = max([11] + [len(row["name"]) for row in rows]) + 1
+        self.name = max([11] + [len(stale.name(row)) for row in rows]) + 1
         self.time = 15 if any(row.get("noise", 0) > _NOISY for row in timed) else 10
         self.limit = bool(table.get("limit"))
         self.sustained = 7 if any(row.get("of_sustained") for row in timed) else 0
@@ -102,7 +102,7 @@ class _Widths:
         self.bar = console.WIDTH - others if self.limit and console.WIDTH - others >= 4 else 0
 
     def label(self, row):
-        name = row["name"]
+        name = stale.name(row)
         return (name if len(name) < self.name else name[:self.name - 2] + "…").ljust(self.name)
 
 
@@ -191,6 +191,16 @@ def _remarks(found, table):
                      f"{time_text(copies['to_host_seconds'])} back, {copies['memory']} memory")
     if table.get("verified") == "sampled":
         lines.append("Checked by Freivalds' check or samples: the reference would take too long.")
+    if table.get("verified") == "checked":
+        lines.append("Checked by a rule, not against one result: more than one is right.")
+    for row in table["rows"]:
+        if row.get("limit"):
+            lines.append(f"Of {row['name']}: its own limit, the {row['limit']['name']}, "
+                         f"{digits(results.scaled(table, row['limit']['per_second']))} {results.unit(table)}.")
+        if row.get("setup_seconds"):
+            lines.append(f"{row['name']} was set up in {time_text(row['setup_seconds'])}, before its launches: in no time above.")
+    if stale.any_changed([table]):
+        lines.append(fold(stale.remark(found["day"]).replace("`", "")))
     if table.get("python"):
         lines.append(fold(f"{table['python']['about']}: timed in one process with the rungs, "
                            "to which x lib compares them there."))
@@ -222,7 +232,7 @@ def _sweep(found, tables, recorded):
 
 def _sweep_row(found, table, sizes):
     wrong = [row["name"] for row in table["rows"] if row["result"] == "fail"]
-    checked = "FAIL" if wrong else "sampled" if table.get("verified") == "sampled" else "in full"
+    checked = "FAIL" if wrong else {"sampled": "sampled", "checked": "by rule"}.get(table.get("verified"), "in full")
     line = f"{results.size(table, 'x'):{sizes}} "
     if found["backend"] == "simt":
         good = sum(row["result"] == "ok" for row in table["rows"])

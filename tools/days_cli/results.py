@@ -7,7 +7,7 @@ import os
 import re
 from pathlib import Path
 
-from days_cli import paths
+from days_cli import outputs, paths
 from days_cli.errors import DaysError
 
 SCHEMA = 1
@@ -32,11 +32,8 @@ def shown(path):
 
 
 def write(path, results):
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(path.name + ".part")
-    temporary.write_text(json.dumps(results, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-    os.replace(temporary, path)
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    outputs.put(path, json.dumps(results, indent=2, ensure_ascii=False) + "\n")
 
 
 def slug(device):
@@ -165,7 +162,7 @@ def over_library(row, against):
 
 
 def in_flops(table):
-    return table["flops"] > 0
+    return table.get("flops", 0) > 0
 
 
 def unit(table):
@@ -182,5 +179,5 @@ def rate(table, row):
         return None
     own = row.get("flops_per_second" if in_flops(table) else "bytes_per_second")
     if own is None and row["kind"] == "cpu" and row["shape"] == list(table["shape"].values()):
-        own = (table["flops"] or table["read_bytes"] + table["written_bytes"]) / row["seconds"]
+        own = (table.get("flops") or table["read_bytes"] + table["written_bytes"]) / row["seconds"]
     return scaled(table, own) if own else None

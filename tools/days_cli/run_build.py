@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -66,7 +67,7 @@ class Simt:
                             target=f"CMakeFiles/{target}.dir/{source}.o")
 
     def _translator(self):
-        include = paths.ROOT / self._data["simt"]["include"]
+        include = str(paths.ROOT / self._data["simt"]["include"]).replace("\\", "\\\\").replace('"', '\\"')
         command = [self._cxx, f'-DSIMT_INCLUDE_DIR="{include}"', self._standard, *self._data["simt"]["translator_flags"],
                    *self._warnings, *self._werror]
         objects = [self._object_of("translator", self._data["simt"]["translator"], command),
@@ -206,9 +207,8 @@ def build_day(day, backend, checked=False, exercise=None, traced=False):
 
 def build_library(day, backend):
     """The path of the day's shared library (common/library.h), brought up to date."""
-    sources = settings.expand([f"{day.target}/*.cu", f"{day.target}/*.cpp", "common/*.cpp",
-                               f"bench/day{day.number:02d}_bench.cpp"]) + _harness(backend)
-    sources.remove(f"{day.target}/main.cpp")
+    sources = settings.expand([f"{day.target}/*.cu", f"{day.target}/*.cpp", "common/*.cpp"]) + _harness(backend)
+    sources = [source for source in sources if source != f"{day.target}/main.cpp"]
     name = f"libday{day.number:02d}.so"
     if backend == "cuda":
         step = Cuda(shared=True).program(name, sources, settings.expand(f"{day.target}/baselines/*.cu"))
@@ -225,3 +225,19 @@ def build_file(path, name, flags):
     with lock(paths.RUN_BUILD):
         Build().run([step])
     return step.output
+
+
+def build_programs(sources, backend, checked=False):
+    """The paths of stand-alone programs, each of one .cu file, brought up to date together: {source: path}."""
+    maker = Cuda() if backend == "cuda" else Simt(checked)
+    steps = {source: maker.program("programs/" + _program_name(source), [source, settings.load()["program"]])
+             for source in sources}
+    with lock(paths.RUN_BUILD):
+        Build().run(list(steps.values()))
+    return {source: step.output for source, step in steps.items()}
+
+
+def _program_name(source):
+    """day60_streams_and_graphs/03_overlapped.cu -> day60_overlapped; a file from elsewhere keeps its name."""
+    day = re.fullmatch(r"(day\d\d)_\w+/(?:\d\d_)?(\w+)\.cu", source)
+    return f"{day[1]}_{day[2]}" if day else _object_path(Path(), source).stem.replace("/", "_")

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Optional, Tuple
 
 from days_cli import gpu as gpus
-from days_cli import packages, settings
+from days_cli import packages, paths, settings
 from days_cli.errors import ENVIRONMENT, DaysError
 
 _PREFIXES = ("/usr", "/usr/local", "/opt/homebrew")  # where system libraries are, pkg-config or not
@@ -69,8 +69,34 @@ def _candidates():
 
 
 @functools.lru_cache(maxsize=None)
+def ccache_place(ccache):
+    """What the environment must say for this ccache to keep its files in build/ccache: {} where it has a folder of its own
+    that it may write, which it has not without a home, and fails then."""
+    if "CCACHE_DIR" in os.environ or not ccache:
+        return {}
+    folder = output_of([ccache, "--get-config", "cache_dir"]).strip()
+    good = os.path.isabs(folder)  # else it is what ccache complains of
+    try:
+        if good:
+            os.makedirs(folder, exist_ok=True)
+            good = os.access(folder, os.W_OK)
+    except OSError:
+        good = False
+    return {} if good else {"CCACHE_DIR": str(paths.BUILD / "ccache")}
+
+
+@functools.lru_cache(maxsize=None)
 def host_compiler():
-    """The C++ compiler for the CPU backend: $CXX, else the first that is new enough; DaysError where there is none."""
+    """The C++ compiler for the CPU backend: $CXX, else the first that is new enough; DaysError where there is none. One that
+    is ccache under a compiler's name gets a place for its files."""
+    compiler = _host_compiler()
+    real = os.path.realpath(compiler.path)
+    if os.path.basename(real) == "ccache":
+        os.environ.update(ccache_place(real))
+    return compiler
+
+
+def _host_compiler():
     wanted = os.environ.get("CXX", "").strip()
     if wanted:
         compiler = identify(wanted)

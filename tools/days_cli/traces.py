@@ -149,5 +149,5 @@ def launches(trace):
 
 
 def load(path):
-    with open(path, encoding="utf-8") as file:
+    with open(path, encoding="utf-8", errors="replace") as file:  # a source line of the learner's need not be UTF-8
         return json.load(file)

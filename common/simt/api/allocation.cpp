@@ -42,6 +42,9 @@ namespace {
 cudaError_t free_memory(const char* call, void* pointer, bool host) {
   if (!pointer) return result(cudaSuccess);
   if (!finish_everything()) return result(cudaErrorNotPermitted);
+  Allocation found;
+  // After a launch that failed every cudaMalloc fails, too, and the program frees pointers that nobody has set.
+  if (sticky_error() != cudaSuccess && !find_allocation(pointer, &found)) return result(cudaSuccess);
   if (!may_free(call, pointer, host)) return result(cudaErrorInvalidValue);
   release(pointer);
   return result(cudaSuccess);

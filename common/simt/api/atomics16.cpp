@@ -29,7 +29,7 @@ class SpinLock {
 }  // namespace
 
 void swap16(void* address, const void* value, void* old) {
-  atomic_point(address, 16);
+  atomic_point(address, 16, AtomicKind::store);
   const SpinLock lock;
   std::memcpy(old, address, 16);
   std::memcpy(address, value, 16);

@@ -49,10 +49,28 @@ void move(const Area& to, const Area& from) {
     for (size_t y = 0; y < to.height; ++y) std::memmove(to.row(y, z), from.row(y, z), to.width);
 }
 
+// H2D, D2H and so on. Managed memory counts as the device's, if only one side is.
+const char* direction(const Range& to, const Range& from) {
+  const auto device = [](const Range& range, const Range& other) {
+    return range.type == cudaMemoryTypeDevice ||
+           (range.type == cudaMemoryTypeManaged && other.type != cudaMemoryTypeDevice);
+  };
+  const bool to_device = device(to, from), from_device = device(from, to);
+  return to_device ? (from_device ? "D2D" : "H2D") : (from_device ? "D2H" : "H2H");
+}
+
 class CopyWork : public Work {
  public:
-  CopyWork(const char* call, const Area& to, const Area& from) : Work(call), to_(to), from_(from) {
+  CopyWork(const char* call, const Area& to, const Area& from, const Range& to_range, const Range& from_range)
+      : Work(call),
+        to_(to),
+        from_(from),
+        direction_(direction(to_range, from_range)),
+        pageable_(!on_device(to_range.type) || !on_device(from_range.type)) {
     touched = {to.touched(true), from.touched(false)};
+  }
+  void describe(Described* what) const override {
+    *what = {direction_, call, to_.width * to_.height * to_.depth, pageable_};
   }
   // Reads the source now, into memory of its own, as CUDA stages pageable host memory.
   void stage() {
@@ -72,6 +90,8 @@ class CopyWork : public Work {
 
  private:
   Area to_, from_;
+  const char* direction_;
+  bool pageable_;
   std::unique_ptr<char[]> staging_;
 };
 
@@ -90,7 +110,7 @@ cudaError_t checked_copy(const char* call, const Area& to, const Area& from, cud
       !inside(call, "the source", from, *from_range)) {
     return result(cudaErrorInvalidValue);
   }
-  *work = std::make_shared<CopyWork>(call, to, from);
+  *work = std::make_shared<CopyWork>(call, to, from, *to_range, *from_range);
   return cudaSuccess;
 }
 

@@ -15,6 +15,9 @@ class FillWork : public Work {
       : Work(call), area_(area), value_(value), element_(element) {
     touched = {area.touched(true)};
   }
+  void describe(Described* what) const override {
+    *what = {"fill", call, area_.width * area_.height * area_.depth, false};
+  }
   void run(std::uint64_t number) override {
     if (!still_there(call, "the range", area_)) return;
     check_order(call, area_, true, number);

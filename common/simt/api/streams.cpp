@@ -18,6 +18,7 @@ class HostFunctionWork : public Work {
   HostFunctionWork(cudaHostFn_t function, void* data)
       : Work("cudaLaunchHostFunc"), function_(function), data_(data) {}
   void run(std::uint64_t) override { function_(data_); }
+  void describe(Described* what) const override { *what = {"host function", call, 0, false}; }
 
  private:
   cudaHostFn_t function_;

@@ -73,9 +73,20 @@ SIMT_NOT_TRACED inline T atomic_read(const T* address) {
   return value;
 }
 template <class T>
+SIMT_NOT_TRACED inline T atomic_exchange(T* address, T value) {
+  using Carrier = typename CarrierOf<sizeof(T)>::type;
+  atomic_point(address, sizeof(T), AtomicKind::store);
+  Carrier carrier;
+  memcpy(&carrier, static_cast<const void*>(&value), sizeof(T));
+  carrier = __atomic_exchange_n(reinterpret_cast<Carrier*>(address), carrier, __ATOMIC_SEQ_CST);
+  T old;
+  memcpy(static_cast<void*>(&old), &carrier, sizeof(T));
+  return old;
+}
+template <class T>
 SIMT_NOT_TRACED inline void atomic_write(T* address, T value) {
   using Carrier = typename CarrierOf<sizeof(T)>::type;
-  atomic_point(address, sizeof(T));
+  atomic_point(address, sizeof(T), AtomicKind::store);
   Carrier carrier;
   memcpy(&carrier, static_cast<const void*>(&value), sizeof(T));
   __atomic_store_n(reinterpret_cast<Carrier*>(address), carrier, __ATOMIC_SEQ_CST);
@@ -161,12 +172,10 @@ SIMT_ATOMIC_VALUE(int, atomicSub,
                   simt::fetch_add(address, static_cast<int>(0u - static_cast<unsigned int>(value))))
 SIMT_ATOMIC_VALUE(unsigned int, atomicSub, simt::fetch_add(address, 0u - value))
 
-SIMT_ATOMIC_VALUE(int, atomicExch, simt::atomic_update(address, [value](int) { return value; }))
-SIMT_ATOMIC_VALUE(unsigned int, atomicExch,
-                  simt::atomic_update(address, [value](unsigned int) { return value; }))
-SIMT_ATOMIC_VALUE(unsigned long long, atomicExch,
-                  simt::atomic_update(address, [value](unsigned long long) { return value; }))
-SIMT_ATOMIC_VALUE(float, atomicExch, simt::atomic_update(address, [value](float) { return value; }))
+SIMT_ATOMIC_VALUE(int, atomicExch, simt::atomic_exchange(address, value))
+SIMT_ATOMIC_VALUE(unsigned int, atomicExch, simt::atomic_exchange(address, value))
+SIMT_ATOMIC_VALUE(unsigned long long, atomicExch, simt::atomic_exchange(address, value))
+SIMT_ATOMIC_VALUE(float, atomicExch, simt::atomic_exchange(address, value))
 
 #define SIMT_ATOMIC_INTEGER(T)                                                                          \
   SIMT_ATOMIC_VALUE(T, atomicMin,                                                                       \
@@ -230,5 +239,7 @@ SIMT_ATOMIC_16()
 SIMT_ATOMIC_16(_block)
 SIMT_ATOMIC_16(_system)
 #undef SIMT_ATOMIC_16
+
+#include "simt/scoped_builtins.h"
 
 #endif

@@ -6,8 +6,7 @@
 // `simt_whole`.
 //
 // - g++: a volatile member in the union is enough. The type stays a trivially copyable aggregate, and the
-// optimiser
-//   no longer takes its copies apart.
+//   optimiser no longer takes its copies apart.
 // - clang: only a copy through simt_whole stays whole. Checked builds, which trace, have user-provided copy
 //   functions for that; there the types are not trivially copyable (std::bit_cast refuses them, a union that
 //   holds one cannot be copied). Other builds leave the copies to the compiler.

@@ -340,6 +340,8 @@ void give_memory(std::size_t bytes) {
 }
 
 bool release(void* pointer) {
+  if (Allocation found; checked_build && find_allocation(pointer, &found) && found.base == pointer)
+    report_early_reads(found.base, found.bytes);
   Arena& a = arena();
   std::lock_guard<std::mutex> lock(a.mutex);
   const auto it = a.entries.find(static_cast<char*>(pointer));
@@ -438,9 +440,11 @@ void check_canaries(const char* kernel) {
     failure.title = "out of bounds on global memory";
     failure.error = cudaErrorIllegalAddress;
     failure.details = format_text(
-        "kernel %s wrote %td bytes %s a buffer of %zu bytes\n"
+        "kernel %s wrote a byte %s a buffer of %zu bytes\n"
         "Found after the launch; a checked build names the line.",
-        kernel, b.distance > 0 ? b.distance - 1 : -b.distance, b.distance > 0 ? "past the end of" : "before",
+        kernel,
+        b.distance > 0 ? past_end_of(b.distance - 1).c_str()
+                       : format_text("%td bytes before", -b.distance).c_str(),
         b.bytes);
     print_failure(failure, kernel);
     set_sticky(failure.error);

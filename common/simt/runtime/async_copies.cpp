@@ -217,11 +217,11 @@ void finish_block_copies(Block& block) {
 }
 
 void checked_read(const void* p, std::size_t bytes, void* caller) {
-  if (checked_build && !tracing) check_slowly(p, bytes, Access::read, false, 1, caller);
+  if (checked_build && !tracing) check_slowly(p, bytes, Access::read, Strength::plain, 1, caller);
 }
 
 void checked_write(void* p, std::size_t bytes, void* caller) {
-  if (checked_build && !tracing) check_slowly(p, bytes, Access::write, false, 1, caller);
+  if (checked_build && !tracing) check_slowly(p, bytes, Access::write, Strength::plain, 1, caller);
 }
 
 }  // namespace simt

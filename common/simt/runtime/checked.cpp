@@ -17,6 +17,9 @@ namespace {
 const char* verb(Access access) {
   return access == Access::read ? "reads" : "writes";
 }
+const char* verb_of_read(Access access) {
+  return access == Access::update ? "atomically updates" : "reads";
+}
 
 void check_global(const char* p, std::size_t bytes, Access access, void* caller) {
   if (in_one_page(static_cast<std::size_t>(p - shadow.arena), bytes)) return;
@@ -39,10 +42,11 @@ void check_global(const char* p, std::size_t bytes, Access access, void* caller)
   }
   const bool past = p >= found.base + found.bytes;
   stop(caller, "simt-oob-global",
-       format_text(
-           "out of bounds on global memory\nThe thread %s %zu bytes, %td bytes %s a %s buffer of %zu bytes.",
-           verb(access), bytes, past ? p - (found.base + found.bytes) : found.base - p,
-           past ? "past the end of" : "before", kind_name(found.kind), found.bytes));
+       format_text("out of bounds on global memory\nThe thread %s %zu bytes, %s a %s buffer of %zu bytes.",
+                   verb(access), bytes,
+                   past ? past_end_of(p - (found.base + found.bytes)).c_str()
+                        : format_text("%td bytes before", found.base - p).c_str(),
+                   kind_name(found.kind), found.bytes));
 }
 
 // The block whose shared memory it is.
@@ -72,44 +76,47 @@ Failure failure_of_access(void* caller, const char* slug, const std::string& mes
 
 namespace {
 
-void check_kernel_access(const char* p, std::size_t bytes, Access access, bool strong, std::size_t alignment,
-                         void* caller) {
+void check_kernel_access(const char* p, std::size_t bytes, Access access, Strength strength,
+                         std::size_t alignment, void* caller) {
   const bool global = in_arena(p);
-  if (!global && !is_shared(p)) return check_host_memory(p, bytes, access == Access::write, caller);
+  if (!global && !is_shared(p)) return check_host_memory(p, bytes, access != Access::read, caller);
   if (__builtin_expect(reinterpret_cast<std::uintptr_t>(p) % alignment != 0, 0)) {
     stop(caller, "simt-misaligned",
          format_text("misaligned access\nThe thread %s %zu bytes at an address that is no multiple of %zu.",
                      verb(access), bytes, alignment));
   }
-  if (strong) note_acquire();
+  if (strength != Strength::plain) note_acquire();
   if (global) {
     check_global(p, bytes, access, caller);
     const Cells cells = {shadow.words, shadow.bytes, shadow.arena, nullptr, kUnknownWriter};
-    const Looked looked = look(cells, p, bytes, access, strong, caller);
+    const Looked looked = look(cells, p, bytes, access, strength, caller);
     if (looked.uninitialised < looked.bytes) return;
     // The host writes to pinned and managed memory unseen.
     const PageLimits limits = shadow.pages[static_cast<std::size_t>(p - shadow.arena) >> kPageShift];
-    if (limits.kind != MemoryKind::device) return host_wrote(const_cast<char*>(p), bytes, 0);
+    if (limits.kind != MemoryKind::device) {
+      if (access == Access::read) host_wrote(const_cast<char*>(p), bytes, 0);
+      return;
+    }
     stop(caller, "simt-uninit-global",
-         format_text("read of uninitialised global memory\nThe thread reads %s, which nothing has written "
+         format_text("read of uninitialised global memory\nThe thread %s %s, which nothing has written "
                      "since cudaMalloc.",
-                     name_of(p, bytes, nullptr).c_str()));
+                     verb_of_read(access), name_of(p, bytes, nullptr).c_str()));
   } else {
     const Block& block = check_shared(p, bytes, access, caller);
     if (__builtin_expect(worker->pending_copies != 0, 0))
-      check_async_wait(p, bytes, access == Access::write, caller);
+      check_async_wait(p, bytes, access != Access::read, caller);
     const Cells cells = {block.cells, block.byte_cells, block.shared, &block, block.first_segment};
-    const Looked looked = look(cells, p, bytes, access, strong, caller);
+    const Looked looked = look(cells, p, bytes, access, strength, caller);
     if (looked.uninitialised < looked.bytes) return;
     if (unwritten_pending(block)) return;
     suspect_unwritten(
         block,
         failure_of_access(
             caller, "simt-uninit-shared",
-            format_text(
-                "read of uninitialised shared memory\nThe thread reads %s, which no thread of block %s "
-                "has written.",
-                name_of(p, bytes, &block).c_str(), block_name(*worker->launch, block.linear).c_str())));
+            format_text("read of uninitialised shared memory\nThe thread %s %s, which no thread of block %s "
+                        "has written.",
+                        verb_of_read(access), name_of(p, bytes, &block).c_str(),
+                        block_name(*worker->launch, block.linear).c_str())));
   }
 }
 
@@ -118,22 +125,23 @@ void check_kernel_access(const char* p, std::size_t bytes, Access access, bool s
 // Memory that is neither the device's nor shared passes: locals, constants, and what the runtime and the
 // standard library touch on a kernel's behalf (the linker may take their templates from an instrumented
 // file).
-void check_slowly(const void* address, std::size_t bytes, Access access, bool strong, std::size_t alignment,
-                  void* caller) {
-  if (__builtin_expect(tracing, 0)) return trace_access(address, bytes, access == Access::write, caller);
+void check_slowly(const void* address, std::size_t bytes, Access access, Strength strength,
+                  std::size_t alignment, void* caller) {
+  if (__builtin_expect(tracing, 0)) return trace_access(address, bytes, access != Access::read, caller);
   const char* p = static_cast<const char*>(address);
   if (bytes == 0) return;
   if (!current) {
-    if (!worker && in_arena(p)) check_host_code(p, bytes, access == Access::write, caller);
+    if (!worker && in_arena(p)) check_host_code(p, bytes, access, strength, caller);
     return;
   }
-  settle_doubt(p, strong);
-  check_kernel_access(p, bytes, access, strong, alignment, caller);
+  settle_doubt(p, strength != Strength::plain);
+  check_kernel_access(p, bytes, access, strength, alignment, caller);
 }
 
-void check_atomic(const volatile void* address, std::size_t bytes) {
+void check_atomic(const volatile void* address, std::size_t bytes, AtomicKind kind) {
   if (__builtin_expect(tracing, 0)) return trace_atomic(address, bytes, __builtin_return_address(0));
-  check_slowly(const_cast<const void*>(address), bytes, Access::write, true, bytes,
+  check_slowly(const_cast<const void*>(address), bytes,
+               kind == AtomicKind::store ? Access::write : Access::update, Strength::atomic, bytes,
                __builtin_return_address(0));
 }
 

@@ -9,7 +9,11 @@
 
 namespace simt {
 
-enum class Access : std::uint8_t { read, write };
+// An update reads and writes in one step: an atomic operation.
+enum class Access : std::uint8_t { read, write, update };
+// Atomic and volatile accesses do not race with each other, but volatile ones of a warp's lanes do where they
+// stand for what a __syncwarp() has to order.
+enum class Strength : std::uint8_t { plain, is_volatile, atomic };
 
 // This OS thread's last access may have been a race; the next one tells.
 extern __thread bool in_doubt;
@@ -22,14 +26,14 @@ inline bool is_builtin(std::uintptr_t p) {
          in(&blockDim, sizeof blockDim) || in(&gridDim, sizeof gridDim);
 }
 
-// All checks of one access by a kernel or the host. `strong`: atomic or volatile. `caller`: the access's
-// place.
-void check_slowly(const void* address, std::size_t bytes, Access access, bool strong, std::size_t alignment,
-                  void* caller);
+// All checks of one access by a kernel or the host. `caller`: the access's place.
+void check_slowly(const void* address, std::size_t bytes, Access access, Strength strength,
+                  std::size_t alignment, void* caller);
 
 // ---- checked_host.cpp ----
 void check_host_memory(const char* p, std::size_t bytes, bool write, void* caller);  // by a kernel
-void check_host_code(const char* p, std::size_t bytes, bool write, void* caller);    // on device memory
+void check_host_code(const char* p, std::size_t bytes, Access access, Strength strength,
+                     void* caller);  // on memory of the arena
 
 // The failure of the access that called a hook from `caller`.
 Failure failure_of_access(void* caller, const char* slug, const std::string& message);
@@ -175,7 +179,7 @@ __attribute__((noinline)) void check_first(const void* address, std::size_t alig
     hot_mark = mark_of(*current);
     return check_words<kBytes, kAccess>(address, alignment, caller);
   }
-  check_slowly(address, kBytes, kAccess, false, alignment, caller);
+  check_slowly(address, kBytes, kAccess, Strength::plain, alignment, caller);
 }
 
 // Shared memory and all that is neither that nor the device's. Here, too, only a first access has to look
@@ -203,7 +207,7 @@ __attribute__((noinline)) void check_elsewhere(const void* address, std::size_t 
         pass_cells<kCells, kAccess, true>(cell, block.first_segment, block.ordered, hot_mark, caller))
       return;
   }
-  check_slowly(address, kBytes, kAccess, false, alignment, caller);
+  check_slowly(address, kBytes, kAccess, Strength::plain, alignment, caller);
 }
 
 // An access of 4, 8 or 16 bytes, or of a part of a word, 1 or 2.
@@ -228,7 +232,7 @@ __attribute__((always_inline)) inline void check_words(const void* address, std:
       passed = pass_first_part<kBytes, kAccess>(offset, mark, caller);
     }
     if (__builtin_expect(passed, 1)) return;
-    return check_slowly(address, kBytes, kAccess, false, alignment, caller);
+    return check_slowly(address, kBytes, kAccess, Strength::plain, alignment, caller);
   }
   if (p - reinterpret_cast<std::uintptr_t>(current->stack) < shadow.stack_span) return;
   check_elsewhere<kBytes, kAccess>(address, alignment, caller);

@@ -11,22 +11,23 @@
   void __tsan_##name(void* address) {                                              \
     simt::check_words<bytes, simt::Access::kind>(address, alignment, SIMT_CALLER); \
   }
-#define SIMT_ANY(name, bytes, kind, strong, alignment)                                      \
-  void __tsan_##name(void* address) {                                                       \
-    simt::check_slowly(address, bytes, simt::Access::kind, strong, alignment, SIMT_CALLER); \
+#define SIMT_ANY(name, bytes, kind, alignment)                                                     \
+  void __tsan_##name(void* address) {                                                              \
+    simt::check_slowly(address, bytes, simt::Access::kind, simt::Strength::is_volatile, alignment, \
+                       SIMT_CALLER);                                                               \
   }
 // An unaligned hook is called where the type promises less alignment than its size.
-#define SIMT_ACCESSES(bytes)                                     \
-  SIMT_WORDS(read##bytes, bytes, read, bytes)                    \
-  SIMT_WORDS(write##bytes, bytes, write, bytes)                  \
-  SIMT_WORDS(read_write##bytes, bytes, write, bytes)             \
-  SIMT_WORDS(unaligned_read##bytes, bytes, read, 1)              \
-  SIMT_WORDS(unaligned_write##bytes, bytes, write, 1)            \
-  SIMT_WORDS(unaligned_read_write##bytes, bytes, write, 1)       \
-  SIMT_ANY(volatile_read##bytes, bytes, read, true, bytes)       \
-  SIMT_ANY(volatile_write##bytes, bytes, write, true, bytes)     \
-  SIMT_ANY(unaligned_volatile_read##bytes, bytes, read, true, 1) \
-  SIMT_ANY(unaligned_volatile_write##bytes, bytes, write, true, 1)
+#define SIMT_ACCESSES(bytes)                               \
+  SIMT_WORDS(read##bytes, bytes, read, bytes)              \
+  SIMT_WORDS(write##bytes, bytes, write, bytes)            \
+  SIMT_WORDS(read_write##bytes, bytes, write, bytes)       \
+  SIMT_WORDS(unaligned_read##bytes, bytes, read, 1)        \
+  SIMT_WORDS(unaligned_write##bytes, bytes, write, 1)      \
+  SIMT_WORDS(unaligned_read_write##bytes, bytes, write, 1) \
+  SIMT_ANY(volatile_read##bytes, bytes, read, bytes)       \
+  SIMT_ANY(volatile_write##bytes, bytes, write, bytes)     \
+  SIMT_ANY(unaligned_volatile_read##bytes, bytes, read, 1) \
+  SIMT_ANY(unaligned_volatile_write##bytes, bytes, write, 1)
 
 void simt::copy_unchecked(void* to, const void* from, std::size_t bytes) {
   std::memcpy(to, from, bytes);
@@ -37,7 +38,7 @@ void simt::copy_unchecked(void* to, const void* from, std::size_t bytes) {
 static void check_builtin_atomic(const volatile void* address, std::size_t bytes, simt::Access access,
                                  void* caller) {
   if (simt::tracing) return;
-  simt::check_slowly(const_cast<const void*>(address), bytes, access, true, bytes, caller);
+  simt::check_slowly(const_cast<const void*>(address), bytes, access, simt::Strength::atomic, bytes, caller);
 }
 
 extern "C" {
@@ -61,33 +62,33 @@ void __tsan_vptr_read(void** address) {
 }
 
 void __tsan_read_range(void* address, unsigned long bytes) {
-  simt::check_slowly(address, bytes, simt::Access::read, false, 1, SIMT_CALLER);
+  simt::check_slowly(address, bytes, simt::Access::read, simt::Strength::plain, 1, SIMT_CALLER);
 }
 void __tsan_write_range(void* address, unsigned long bytes) {
-  simt::check_slowly(address, bytes, simt::Access::write, false, 1, SIMT_CALLER);
+  simt::check_slowly(address, bytes, simt::Access::write, simt::Strength::plain, 1, SIMT_CALLER);
 }
 void* __tsan_memcpy(void* to, const void* from, unsigned long bytes) {
-  simt::check_slowly(from, bytes, simt::Access::read, false, 1, SIMT_CALLER);
-  simt::check_slowly(to, bytes, simt::Access::write, false, 1, SIMT_CALLER);
+  simt::check_slowly(from, bytes, simt::Access::read, simt::Strength::plain, 1, SIMT_CALLER);
+  simt::check_slowly(to, bytes, simt::Access::write, simt::Strength::plain, 1, SIMT_CALLER);
   return std::memcpy(to, from, bytes);
 }
 void* __tsan_memmove(void* to, const void* from, unsigned long bytes) {
-  simt::check_slowly(from, bytes, simt::Access::read, false, 1, SIMT_CALLER);
-  simt::check_slowly(to, bytes, simt::Access::write, false, 1, SIMT_CALLER);
+  simt::check_slowly(from, bytes, simt::Access::read, simt::Strength::plain, 1, SIMT_CALLER);
+  simt::check_slowly(to, bytes, simt::Access::write, simt::Strength::plain, 1, SIMT_CALLER);
   return std::memmove(to, from, bytes);
 }
 void* __tsan_memset(void* to, int value, unsigned long bytes) {
-  simt::check_slowly(to, bytes, simt::Access::write, false, 1, SIMT_CALLER);
+  simt::check_slowly(to, bytes, simt::Access::write, simt::Strength::plain, 1, SIMT_CALLER);
   return std::memset(to, value, bytes);
 }
 
-#define SIMT_ATOMIC_POINT(address, bytes, order)                                           \
+#define SIMT_ATOMIC_POINT(address, bytes, order, access)                                   \
   if (order != __ATOMIC_RELAXED && order != __ATOMIC_ACQUIRE && order != __ATOMIC_CONSUME) \
     simt::note_release();                                                                  \
-  check_builtin_atomic(address, bytes, simt::Access::write, SIMT_CALLER)
+  check_builtin_atomic(address, bytes, simt::Access::access, SIMT_CALLER)
 #define SIMT_FETCH(bits, T, operation)                                                 \
   T __tsan_atomic##bits##_fetch_##operation(volatile T* address, T value, int order) { \
-    SIMT_ATOMIC_POINT(address, sizeof(T), order);                                      \
+    SIMT_ATOMIC_POINT(address, sizeof(T), order, update);                              \
     return __atomic_fetch_##operation(address, value, __ATOMIC_SEQ_CST);               \
   }
 #define SIMT_ATOMICS(bits, T)                                                                                \
@@ -102,25 +103,25 @@ void* __tsan_memset(void* to, int value, unsigned long bytes) {
     return __atomic_load_n(address, __ATOMIC_SEQ_CST);                                                       \
   }                                                                                                          \
   void __tsan_atomic##bits##_store(volatile T* address, T value, int order) {                                \
-    SIMT_ATOMIC_POINT(address, sizeof(T), order);                                                            \
+    SIMT_ATOMIC_POINT(address, sizeof(T), order, write);                                                     \
     __atomic_store_n(address, value, __ATOMIC_SEQ_CST);                                                      \
   }                                                                                                          \
   T __tsan_atomic##bits##_exchange(volatile T* address, T value, int order) {                                \
-    SIMT_ATOMIC_POINT(address, sizeof(T), order);                                                            \
+    SIMT_ATOMIC_POINT(address, sizeof(T), order, write);                                                     \
     return __atomic_exchange_n(address, value, __ATOMIC_SEQ_CST);                                            \
   }                                                                                                          \
   int __tsan_atomic##bits##_compare_exchange_strong(volatile T* address, T* expected, T value, int order,    \
                                                     int) {                                                   \
-    SIMT_ATOMIC_POINT(address, sizeof(T), order);                                                            \
+    SIMT_ATOMIC_POINT(address, sizeof(T), order, update);                                                    \
     return __atomic_compare_exchange_n(address, expected, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
   }                                                                                                          \
   int __tsan_atomic##bits##_compare_exchange_weak(volatile T* address, T* expected, T value, int order,      \
                                                   int) {                                                     \
-    SIMT_ATOMIC_POINT(address, sizeof(T), order);                                                            \
+    SIMT_ATOMIC_POINT(address, sizeof(T), order, update);                                                    \
     return __atomic_compare_exchange_n(address, expected, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
   }                                                                                                          \
   T __tsan_atomic##bits##_compare_exchange_val(volatile T* address, T expected, T value, int order, int) {   \
-    SIMT_ATOMIC_POINT(address, sizeof(T), order);                                                            \
+    SIMT_ATOMIC_POINT(address, sizeof(T), order, update);                                                    \
     __atomic_compare_exchange_n(address, &expected, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);       \
     return expected;                                                                                         \
   }

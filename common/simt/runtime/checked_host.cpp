@@ -134,9 +134,12 @@ void check_host_memory(const char* p, std::size_t bytes, bool write, void* calle
                            : "on the stack of the host's thread (a local variable)")));
 }
 
-void check_host_code(const char* p, std::size_t bytes, bool write, void* caller) {
+void check_host_code(const char* p, std::size_t bytes, Access access, Strength strength, void* caller) {
   Allocation found;
-  if (!find_allocation(p, &found) || found.kind != MemoryKind::device) return;
+  if (!find_allocation(p, &found)) return;
+  if (found.kind != MemoryKind::device)
+    return note_host_access(p, bytes, access == Access::read && strength == Strength::plain, caller);
+  const bool write = access != Access::read;
   if (!is_users(caller)) return;
   Failure failure = failure_of_access(
       caller, "simt-host-access",
@@ -152,7 +155,7 @@ void report_host_fault(const char* address, const char* verb, std::vector<void*>
   if (!nearest_allocation(address, &found)) found = {};
   const std::ptrdiff_t at = address - found.base, bytes = static_cast<std::ptrdiff_t>(found.bytes);
   const std::string where = at < 0        ? format_text("%td bytes before", -at)
-                            : at >= bytes ? format_text("%td bytes past the end of", at - bytes)
+                            : at >= bytes ? past_end_of(at - bytes)
                                           : format_text("byte %td of", at);
   const bool device = found.kind == MemoryKind::device, write = std::strcmp(verb, "writes") == 0;
   const std::string buffer = format_text("It %s %s a %sbuffer of %zu bytes%s", verb, where.c_str(),

@@ -6,16 +6,15 @@
 // - a barrier of the block, for threads of one block; __syncwarp for lanes of a warp (shuffles and votes
 //   order nothing); a barrier of cluster or grid; simt::notify(), which mbarriers and the like call;
 // - a fence in the earlier block and, after it, an atomic or volatile access in the later one: flags,
-// tickets,
-//   locks and look-back are made of these;
+//   tickets, locks and look-back are made of these;
 // - both are atomic or volatile, or the reader's next atomic operation confirms what it read.
 //
 // None of this is tracked to the end, and where it is not, nothing is reported. Missed by design: a race of
 // threads in a block that a barrier, or of lanes that a __syncwarp, of others separates; one between blocks
 // that do exchange flags, but others; one whose earlier access was followed by so many that it is forgotten
-// (two million segments, or another thread's read of the same word); a plain read that another
-// block's atomic operation overtakes; and threads that store the same value
-// do not race, as the order of equal stores shows nowhere.
+// (two million segments, or another thread's read of the same word); a plain read that another block's atomic
+// operation overtakes. Threads that store the same value do not race, as the order of equal stores shows
+// nowhere.
 #include "checked_races.h"
 
 #include <unistd.h>
@@ -61,6 +60,15 @@ struct Overtaken {
   Race race;
 };
 thread_local Overtaken overtaken;
+
+// A volatile store that a __syncwarp() was missing before, unless one of the lanes that had read there does
+// so again before the block's next barrier or its end: then it waits for a flag.
+struct Unsynced {
+  const Block* block = nullptr;  // null: none
+  Race race;
+  unsigned char before[16];
+};
+thread_local Unsynced unsynced;
 
 // The other store may be on its way, on another core. Waits for it, some times a launch; false: too often.
 bool other_store_has_landed() {
@@ -207,11 +215,25 @@ Failure describe(const Race& r) {
   return failure;
 }
 
+Failure describe_unsynced() {
+  Failure failure = describe(unsynced.race);
+  failure.details +=
+      "\nvolatile keeps the compiler from changing the accesses; it orders nothing between lanes.";
+  return failure;
+}
+
 class Look {
  public:
-  Look(const Cells& cells, const char* p, std::size_t bytes, Access access, bool strong, void* caller)
-      : cells_(cells), p_(p), bytes_(bytes), write_(access == Access::write), caller_(caller) {
-    mark_ = mark_of(*current) | (strong ? kStrong : 0);
+  Look(const Cells& cells, const char* p, std::size_t bytes, Access access, Strength strength, void* caller)
+      : cells_(cells),
+        p_(p),
+        bytes_(bytes),
+        access_(access),
+        write_(access != Access::read),
+        volatile_(strength == Strength::is_volatile),
+        caller_(caller) {
+    mark_ = mark_of(*current) | (strength != Strength::plain ? kStrong : 0);
+    if (strength == Strength::atomic) current->warp->met = current->warp->segment;
     split_ = split_mark(cells.block);
   }
 
@@ -247,12 +269,16 @@ class Look {
     const Record w = load(cell.write), r = load(cell.read);
     if (bytes == 4 && !cells_.block && segment_of(w) == kSplit) return;  // another worker has just split it
     const bool written = segment_of(w) >= cells_.written_from && segment_of(w) != kSplit;
-    if (!written && !write_) looked_.uninitialised += bytes;
+    if (!written && access_ != Access::write) looked_.uninitialised += bytes;
     // An atomic write that this block has seen by an atomic or volatile read orders what follows.
     const bool seen = is_strong(w) && is_strong(r) && ours(r);
     if (written && !seen) compare(w, true);
     if (write_) {
-      if (segment_of(r) >= cells_.written_from) compare(r, false);
+      if (volatile_ && cells_.block == current->block) suspect_missing_sync(cell, r);
+      // The atomic operations that a block's own came after lie before what the block does then.
+      const bool last = written && is_strong(w) && is_strong(r) && ours(w) &&
+                        unordered(cells_.block, w, mark_) == Between::nothing;
+      if (segment_of(r) >= cells_.written_from && !last) compare(r, false);
       // An atomic operation confirms what its thread has read before.
       if (is_strong(mark_) && unordered(cells_.block, r, mark_) == Between::nothing)
         store(cell.read, mark_ | place_bits(caller_));
@@ -300,6 +326,31 @@ class Look {
                  {current, cells_.block, p_, bytes_, earlier, mark_, false, true, between, caller_}};
   }
 
+  // A volatile store over what other lanes of the warp have read by volatile loads, in the same segment: a
+  // flag, or a step of a reduction that counts on lanes in lockstep. It is a step where this very instruction
+  // has stored for one of the others as well, close by. Who waits for a flag will read it again.
+  void suspect_missing_sync(const Cell& cell, Record r) {
+    if (unsynced.block || !is_strong(r) || segment_of(r) != segment_of(mark_)) return;
+    if (current->warp->met == current->warp->segment || bytes_ > sizeof unsynced.before) return;
+    const bool one = spread_of(r) == kOneThread;
+    if (spread_of(r) > kSeveralLanes || (one && lane_of(r) == current->lane)) return;
+    constexpr std::ptrdiff_t kReach = 64;  // words: 32 lanes with 8 bytes each
+    const std::ptrdiff_t at = &cell - cells_.words;
+    const auto words = static_cast<std::ptrdiff_t>(cells_.block->shared_bytes / 4);
+    if (at < 0 || at >= words) return;  // bytes that have cells of their own
+    for (std::ptrdiff_t i = std::max<std::ptrdiff_t>(0, at - kReach); i < std::min(words, at + kReach); ++i) {
+      const Record other = load(cells_.words[i].write);
+      if (segment_of(other) != segment_of(mark_) || !is_strong(other) || lane_of(other) == current->lane ||
+          (other & kPlaceMask) != place_bits(caller_) || (one && lane_of(other) != lane_of(r)))
+        continue;
+      unsynced.block = cells_.block;
+      unsynced.race = {current,          cells_.block, p_,   bytes_,         r & ~kStrong,
+                       mark_ & ~kStrong, false,        true, Between::lanes, caller_};
+      std::memcpy(unsynced.before, p_, bytes_);
+      return;
+    }
+  }
+
   // The readers' record with this read.
   Record merged(Record r) const {
     const Record mine = mark_ | place_bits(caller_);
@@ -309,7 +360,8 @@ class Look {
   const Cells& cells_;
   const char* p_;
   std::size_t bytes_;
-  bool write_;
+  Access access_;
+  bool write_, volatile_;
   void* caller_;
   Record mark_, split_;
   Looked looked_;
@@ -318,6 +370,9 @@ class Look {
 }  // namespace
 
 void settle_doubt(const char* next, bool strong) {
+  if (strong && unsynced.block && unsynced.race.thread != current && next >= unsynced.race.p &&
+      next < unsynced.race.p + unsynced.race.bytes)
+    unsynced.block = nullptr;
   if (strong && overtaken.reader == current && overtaken.race.p == next) overtaken.block = nullptr;
   if (!in_doubt) return;
   const Race& race = doubtful.race;
@@ -350,12 +405,21 @@ void settle_block(const Block& block) {
     overtaken.block = nullptr;
     record_failure(*worker->launch, describe(overtaken.race));
   }
+  if (unsynced.block == &block) {
+    unsynced.block = nullptr;
+    if (std::memcmp(unsynced.race.p, unsynced.before, unsynced.race.bytes) != 0)
+      record_failure(*worker->launch, describe_unsynced());
+  }
   if (unwritten_block != &block) return;
   unwritten_block = nullptr;
   record_failure(*worker->launch, std::move(*unwritten));
 }
+void forget_unsynced() {
+  unsynced.block = nullptr;
+}
 void prefer_unwritten(Failure& failure) {
   overtaken.block = nullptr;
+  unsynced.block = nullptr;
   if (!unwritten_block) return;
   unwritten_block = nullptr;
   if (std::strcmp(failure.slug, "simt-race-shared") != 0) failure = std::move(*unwritten);
@@ -377,11 +441,15 @@ Record merged_reads(const Block* shared, Record others, Record mine) {
   if (between == Between::nothing || between == Between::streams) return mine;
   if (is_strong(mine) != is_strong(others))
     return is_strong(mine) ? others : mine;  // a plain one can race with more
-  return mine | std::max(static_cast<Record>(between), spread_of(others)) << kSpreadShift;
+  const Record spread = std::max(static_cast<Record>(between), spread_of(others)) << kSpreadShift;
+  // Volatile readers look at their own words as well: the first place says more.
+  if (is_strong(mine)) return (mine & ~kPlaceMask) | (others & kPlaceMask) | spread;
+  return mine | spread;
 }
 
-Looked look(const Cells& cells, const char* p, std::size_t bytes, Access access, bool strong, void* caller) {
-  return Look(cells, p, bytes, access, strong, caller).run();
+Looked look(const Cells& cells, const char* p, std::size_t bytes, Access access, Strength strength,
+            void* caller) {
+  return Look(cells, p, bytes, access, strength, caller).run();
 }
 
 }  // namespace simt

@@ -21,7 +21,8 @@ struct Looked {
 };
 
 // Marks the access in its cells. Reports a race, or that a store is in doubt.
-Looked look(const Cells& cells, const char* p, std::size_t bytes, Access access, bool strong, void* caller);
+Looked look(const Cells& cells, const char* p, std::size_t bytes, Access access, Strength strength,
+            void* caller);
 
 // "s.part[1]" where p is in a shared variable, else "byte 132 of a device buffer".
 std::string name_of(const char* p, std::size_t bytes, const Block* block);

@@ -3,8 +3,10 @@
 // The error state that CUDA's API shows, and the exit status of a program that ignored a report.
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
 #include "streams.h"
 
@@ -22,15 +24,24 @@ struct Refused {
   std::mutex mutex;
   bool unasked = false;
   Failure failure;
+  std::string what;   // "copy, grid (0,1,1), block (32,1,1): invalid configuration argument"
+  std::string noted;  // the last note
 };
 Refused& refused() {
   static Refused* refused = new Refused;
   return *refused;
 }
 
+// The error that the program gets names neither kernel nor extents: a note does, once for the same ones.
 void ask() {
   std::lock_guard<std::mutex> lock(refused().mutex);
+  if (!refused().unasked) return;
   refused().unasked = false;
+  const std::string note = "note: kernel " + refused().what;
+  if (note == refused().noted) return;
+  refused().noted = note;
+  std::fflush(stdout);
+  std::fprintf(stderr, "%s\n", note.c_str());
 }
 
 void report_unasked() {
@@ -40,19 +51,35 @@ void report_unasked() {
   print_failure(refused().failure, "");
 }
 
+// What a program or its kernels print and standard output does not take (a full disk, a closed stream) is
+// lost: 3, as a good end would be a lie.
+bool output_is_lost() {
+  errno = 0;
+  if (std::fflush(stdout) == 0 && !std::ferror(stdout)) return false;
+  std::fprintf(stderr, "error: standard output: %s\n",
+               errno != 0 ? std::strerror(errno) : "it did not take all that was written");
+  return true;
+}
+
+void end_badly(int status) {
+  std::fflush(nullptr);
+  _exit(status);
+}
+
 #if defined(__GLIBC__)
 void at_exit(int status, void*) {
   finish_everything();
+  report_early_reads();
   report_unasked();
-  if (status != 0 || report_count == 0) return;
+  if (status != 0) return;
 #else
 void at_exit() {  // the status is not known here
   finish_everything();
+  report_early_reads();
   report_unasked();
-  if (report_count == 0) return;
 #endif
-  std::fflush(nullptr);
-  _exit(1);
+  if (report_count > 0) end_badly(1);
+  if (output_is_lost()) end_badly(3);
 }
 
 // Registered before main(), so that it runs after the program's own exit handlers.
@@ -104,12 +131,14 @@ void refuse_launch(const Kernel& kernel, dim3 grid, dim3 block, cudaError_t erro
   std::lock_guard<std::mutex> lock(refused().mutex);
   if (refused().unasked) return;
   refused().unasked = true;
-  refused().failure =
-      failure_here("simt-launch", format_text("a launch failed, and the program never asked for its error\n"
-                                              "Kernel %s, grid (%u,%u,%u), block (%u,%u,%u): %s.\n"
-                                              "cudaGetLastError() after the launch would have told.",
-                                              kernel.name, grid.x, grid.y, grid.z, block.x, block.y, block.z,
-                                              cudaGetErrorString(error)));
+  refused().what = format_text("%s, grid (%u,%u,%u), block (%u,%u,%u): %s", kernel.name, grid.x, grid.y,
+                               grid.z, block.x, block.y, block.z, cudaGetErrorString(error));
+  refused().failure = failure_here("simt-launch",
+                                   "a launch failed, and the program never asked for its error\n"
+                                   "Kernel " +
+                                       refused().what +
+                                       ".\n"
+                                       "cudaGetLastError() after the launch would have told.");
   refused().failure.frames = capture_frames(24);
   refused().failure.by_caller = true;
 }
@@ -123,6 +152,7 @@ int reports() {
   return report_count;
 }
 void forget_reports() {
+  forget_early_reads();
   report_count = 0;
 }
 

@@ -41,6 +41,23 @@ void* interrupted_instruction(void* context) {
 #endif
 }
 
+// Where the stack of the interrupted function ends.
+const char* interrupted_stack(void* context) {
+  auto* c = static_cast<ucontext_t*>(context);
+#if defined(__APPLE__) && defined(__x86_64__)
+  return reinterpret_cast<const char*>(c->uc_mcontext->__ss.__rsp);
+#elif defined(__APPLE__)
+  return reinterpret_cast<const char*>(c->uc_mcontext->__ss.__sp);
+#elif defined(__x86_64__)
+  return reinterpret_cast<const char*>(c->uc_mcontext.gregs[REG_RSP]);
+#elif defined(__aarch64__)
+  return reinterpret_cast<const char*>(c->uc_mcontext.sp);
+#else
+  (void)c;
+  return nullptr;
+#endif
+}
+
 const char* access_verb(void* context) {
 #if defined(__linux__) && defined(__x86_64__)
   return static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_ERR] & 2 ? "writes" : "reads";
@@ -62,15 +79,20 @@ std::vector<void*> kernel_frames(void* instruction) {
   return {first};
 }
 
-Failure describe_memory_fault(const char* address, const char* verb) {
+// An array that is larger than the guard may reach beyond it, but the frame that has it begins there as well.
+Failure describe_memory_fault(const char* address, const char* verb, const char* stack_end) {
   const Thread& thread = *current;
-  if (address >= thread.stack && address < thread.stack + kStackGuard) {
+  const char* const usable = thread.stack + kStackGuard;
+  const bool in_guard = address >= thread.stack && address < usable;
+  const bool frame_outside =
+      stack_end && (stack_end < usable || stack_end > usable + options().stack_bytes) && !in_arena(address);
+  if (in_guard || frame_outside) {
     return failure_here(
         "simt-oob-local",
-        format_text(
-            "stack overflow\n"
-            "A thread's local variables and calls need more than %zu KiB (SIMT_STACK=KiB gives more).",
-            options().stack_bytes / 1024));
+        format_text("stack overflow\n"
+                    "A thread's local variables and calls need more than %zu KiB.\n"
+                    "SIMT_STACK=%zu gives each thread so many KiB; on a GPU it has 512 at most.",
+                    options().stack_bytes / 1024, options().stack_bytes / 256));
   }
   if (is_shared(address)) {
     return failure_here("simt-oob-shared",
@@ -89,8 +111,9 @@ Failure describe_memory_fault(const char* address, const char* verb) {
     }
     return failure_here(
         "simt-oob-global",
-        format_text("out of bounds on global memory\nThe thread %s %td bytes %s a %s.", verb,
-                    past >= 0 ? past : before, past >= 0 ? "past the end of" : "before", buffer.c_str()));
+        format_text("out of bounds on global memory\nThe thread %s %s a %s.", verb,
+                    past >= 0 ? past_end_of(past).c_str() : format_text("%td bytes before", before).c_str(),
+                    buffer.c_str()));
   }
   if (reinterpret_cast<std::uintptr_t>(address) < 65536) {
     return failure_here("simt-oob-global",
@@ -121,7 +144,9 @@ void handle(int signal, siginfo_t* info, void* context) {
     failure.frames = kernel_frames(instruction);
     abandon(std::move(failure));
   }
-  if (current) {
+  // What raise() or kill() sent is no fault of the kernel or of an access.
+  const bool sent = info->si_code <= 0 || info->si_code == SI_USER;
+  if (current && !sent) {
     Failure failure;
     switch (signal) {
       case SIGFPE:
@@ -131,22 +156,24 @@ void handle(int signal, siginfo_t* info, void* context) {
         failure = failure_here("simt-illegal-instruction", "illegal instruction, or __trap()");
         break;
       default:
-        failure = describe_memory_fault(static_cast<const char*>(info->si_addr), access_verb(context));
+        failure = describe_memory_fault(static_cast<const char*>(info->si_addr), access_verb(context),
+                                        interrupted_stack(context));
     }
     failure.frames = kernel_frames(instruction);
     abandon(std::move(failure));
   }
   const char* address = static_cast<const char*>(info->si_addr);
   const bool access = signal == SIGSEGV || signal == SIGBUS;
-  if (checked_build && access && !worker && !in_operation() && in_arena(address))
+  if (!sent && checked_build && access && !worker && !in_operation() && in_arena(address))
     report_host_fault(address, access_verb(context), kernel_frames(instruction));
   const struct sigaction& before = previous[signal];
   if (before.sa_flags & SA_SIGINFO) {
     before.sa_sigaction(signal, info, context);
   } else if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN) {
     before.sa_handler(signal);
-  } else {
+  } else if (!sent || before.sa_handler == SIG_DFL) {
     sigaction(signal, &before, nullptr);  // the instruction faults again and takes the default way
+    if (sent) raise(signal);              // and a signal that was sent comes once more
   }
 }
 

@@ -14,7 +14,7 @@
 //   report.cpp, symbols.cpp, deadlock.cpp, faults.cpp, errors.cpp   everything that goes wrong
 //   async*.cpp, mbarrier.cpp, bulk_copies.cpp, tensor_copies.cpp   copies that land late (async.h)
 //   named_barriers.cpp  bar.sync and its kind, the cluster's barrier
-//   checked*.cpp, shadow.cpp, bounds.cpp   the checked build's view of each memory access
+//   checked*.cpp, shadow.cpp, bounds.cpp, early_reads.cpp   the checked build's view of each memory access
 //   trace*.cpp   what a traced build counts of it (trace.h)
 #pragma once
 
@@ -70,6 +70,7 @@ struct alignas(64) Thread {
 struct Warp {
   std::uint32_t epoch = 0;    // changes with each __syncwarp (checked builds use these two)
   std::uint32_t segment = 0;  // 0: the next access begins one (shadow.h)
+  std::uint32_t met = 0;      // the last segment in which lanes met at a shuffle or vote, or used an atomic
   std::uint32_t present;      // lanes that exist
   std::uint32_t returned;
   std::uint32_t waiting;  // at a collective
@@ -345,7 +346,9 @@ void run_worker(Launch& launch, int number);
 
 // ---- streams.cpp, stream_order.cpp ----
 bool finish_everything();  // runs all that is queued; false in a host function of a stream
-bool in_operation();       // this thread runs one: a call of the API from a host function
+// Whether operations are queued, and none runs; the number of the last that was issued.
+bool operations_wait(std::uint64_t* last);
+bool in_operation();  // this thread runs one: a call of the API from a host function
 // There is new memory, which no operation has used yet.
 void note_allocated();
 // Whether the operation `later`, which runs now, comes after `earlier` in every order that the program
@@ -396,6 +399,7 @@ void settle_doubt(const char* next, bool strong);
 bool unwritten_pending(const Block& block);
 void suspect_unwritten(const Block& block, Failure failure);
 void settle_block(const Block& block);
+void forget_unsynced();  // of volatile accesses, whose readers may look again after what comes now
 void prefer_unwritten(Failure& failure);
 
 // ---- report.cpp ----
@@ -406,6 +410,8 @@ void record_failure(Launch& launch, Failure failure);  // by a worker's main sta
 void print_failure(const Failure& failure, const char* kernel);
 Failure failure_here(const char* slug, const std::string& message);
 std::string format_text(const char* format, ...) __attribute__((format(printf, 1, 2)));
+// Where a byte lies that is `bytes` past the end of something: "right past the end of" for the first one.
+std::string past_end_of(std::ptrdiff_t bytes);
 std::string place(Site site);  // "path:LINE"
 void count_report();
 void set_sticky(cudaError_t error);
@@ -425,6 +431,15 @@ std::string shown_path(const std::string& file);   // relative to the working fo
 std::string source_line(const std::string& file, int line);
 std::string source_text(const std::string& file, int line);
 std::vector<void*> capture_frames(int most);
+
+// ---- early_reads.cpp: of checked builds ----
+// Host code reads or writes managed or pinned memory. `keep`: a plain read, which may come too early.
+void note_host_access(const char* p, std::size_t bytes, bool keep, void* caller);
+void look_before_operation();
+void look_after_operation(std::uint64_t number, const std::string& name);
+void report_early_reads(const char* p, std::size_t bytes);  // in memory that is freed now
+void report_early_reads();                                  // at the program's end
+void forget_early_reads();
 
 // ---- checked_host.cpp ----
 // Host code has faulted at an address of the arena: reports it and ends the program.

@@ -65,6 +65,10 @@ std::string format_text(const char* format, ...) {
   return text;
 }
 
+std::string past_end_of(std::ptrdiff_t bytes) {
+  return bytes == 0 ? "right past the end of" : format_text("%td bytes past the end of", bytes);
+}
+
 std::string place(Site site) {
   if (!site.file) return "?";
   return shown_path(site.file) + ":" + std::to_string(site.line);

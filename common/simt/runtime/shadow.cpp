@@ -230,6 +230,7 @@ void order_block(Worker& w, Block& block) {
 
 void order_resident(Worker& w) {
   if (!checked_build) return;
+  forget_unsynced();
   ++w.wide;
   for (Block* block : w.resident) order_block(w, *block);
 }

@@ -159,16 +159,14 @@ void check_and_reset_shared(Block& block) {
     for (unsigned i = 0, count = layout.count; i < count; ++i) {
       const char* zone = block.shared + layout.offsets[i] + layout.slots[i]->size;
       if (const char* changed = first_changed(zone, zone + kRedZone)) {
-        report_changed(block, format_text("something wrote %td bytes past the end of %s", changed - zone,
-                                          slot_name(*layout.slots[i]).c_str()));
+        report_changed(block,
+                       "something wrote " + past_end_of(changed - zone) + " " + slot_name(*layout.slots[i]));
       }
     }
     const char* tail = block.dynamic + launch.dynamic_shared;
     if (const char* changed = first_changed(tail, end)) {
-      report_changed(
-          block,
-          format_text("something wrote %td bytes past the end of the %zu bytes of dynamic shared memory",
-                      changed - tail, launch.dynamic_shared));
+      report_changed(block, format_text("something wrote %s the %zu bytes of dynamic shared memory",
+                                        past_end_of(changed - tail).c_str(), launch.dynamic_shared));
     }
   }
   settle_doubt(nullptr, false);
@@ -194,8 +192,8 @@ std::string describe_shared(const Block& block, const void* address) {
   const char* end = block.shared + kUsable;
   const std::size_t dynamic = worker->launch->dynamic_shared;
   if (p >= end && p < end + kPage) {
-    return format_text("%td bytes past the end of the %zu bytes of dynamic shared memory that <<<>>> gave",
-                       p - end, dynamic);
+    return format_text("%s the %zu bytes of dynamic shared memory that <<<>>> gave",
+                       past_end_of(p - end).c_str(), dynamic);
   }
   if (p < block.shared && p >= block.shared - kPage) {
     return format_text("%td bytes before the start of shared memory", block.shared - p);
@@ -265,8 +263,7 @@ bool shared_holds(const Block& block, const char* p, std::size_t bytes, std::str
       past = p - (begin + static_cast<std::ptrdiff_t>(slot.size));
     }
   }
-  *beyond = before ? format_text("%td bytes past the end of %s", std::max<std::ptrdiff_t>(past, 0),
-                                 slot_name(*before).c_str())
+  *beyond = before ? past_end_of(std::max<std::ptrdiff_t>(past, 0)) + " " + slot_name(*before)
                    : std::string("before the start of shared memory");
   return false;
 }

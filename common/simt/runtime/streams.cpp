@@ -126,11 +126,16 @@ void remove_if_gone(Queues& q, CUstream_st* stream) {
   delete stream;
 }
 
+std::string name_of(const Work& work) {
+  return std::string(dynamic_cast<const KernelWork*>(&work) ? "kernel " : "") + work.call;
+}
+
 void run(Queues& q, StreamOperation* chosen, std::unique_lock<std::mutex>& lock) {
   q.executing = true;
   CUstream_st* stream = chosen->stream;
   const OperationPtr operation = stream->queue.front();
   WorkPtr work = std::move(operation->work);
+  if (timeline_wanted()) timeline_ran(*operation);
   set_running_operation(operation.get());
   if (checked_build && work && !work->early() && !q.memory_open) {
     open_device_memory();
@@ -141,7 +146,9 @@ void run(Queues& q, StreamOperation* chosen, std::unique_lock<std::mutex>& lock)
     running_operation = true;
     const cudaError_t error = sticky_error();
     if (error == cudaSuccess) {
+      if (checked_build) look_before_operation();
       work->run(operation->number);
+      if (checked_build) look_after_operation(operation->number, name_of(*work));
     } else {
       work->skip(error);
     }
@@ -253,6 +260,14 @@ std::mutex& queues_mutex() {
   return queues().mutex;
 }
 
+bool operations_wait(std::uint64_t* last) {
+  if (running_operation) return false;
+  Queues& q = queues();
+  const std::lock_guard<std::mutex> lock(q.mutex);
+  *last = q.issued;
+  return q.queued > 0 && !q.executing;
+}
+
 bool in_operation() {
   return running_operation;
 }
@@ -325,6 +340,18 @@ bool destroy_stream(cudaStream_t handle) {
 
 // ---- operations ----
 
+namespace {
+
+// As a timeline shows it: streams that the program made count from 1.
+std::string name_of(const Queues& q, const CUstream_st& stream) {
+  if (&stream == q.legacy) return "default stream";
+  constexpr std::uint64_t kDefaultStreams = 2;
+  if (stream.id > kDefaultStreams) return "stream " + std::to_string(stream.id - kDefaultStreams);
+  return stream.blocking ? "default stream of a thread" : "graph " + std::to_string(stream.slot);
+}
+
+}  // namespace
+
 OperationPtr issue(CUstream_st& stream, WorkPtr work, const std::vector<OperationPtr>& after) {
   start_helper();
   auto operation = std::make_shared<StreamOperation>();
@@ -333,6 +360,8 @@ OperationPtr issue(CUstream_st& stream, WorkPtr work, const std::vector<Operatio
     operation->call = work->call;
     operation->touched = work->touched;
   }
+  const bool wanted = timeline_wanted();
+  std::vector<void*> frames = wanted ? capture_frames(16) : std::vector<void*>();
   Queues& q = queues();
   std::unique_lock<std::mutex> lock(q.mutex);
   if (known && q.streams.size() > 1) {
@@ -361,6 +390,7 @@ OperationPtr issue(CUstream_st& stream, WorkPtr work, const std::vector<Operatio
   }
   operation->clock = stream.clock;
   note_issued(*operation);
+  if (wanted) timeline_issued(*operation, name_of(q, stream), std::move(frames));
   if (known) {
     check_overlaps(operation, q.host);
   }

@@ -7,6 +7,7 @@
 //
 //   streams.cpp       issues operations, runs them, lends a thread to a host that waits by other means
 //   stream_order.cpp  which operations happen before which; memory touched by two that nothing orders
+//   timeline.cpp      writes down what was issued, for ./days explain
 #pragma once
 
 #include <deque>
@@ -29,6 +30,14 @@ struct Touched {
   bool writes = false;
 };
 
+// What a timeline says of an operation.
+struct Described {
+  const char* kind = "";  // kernel, fill, host function; H2D, D2H, D2D, H2H: a copy; "": it is left out
+  std::string name;       // of the kernel, else of the call
+  std::size_t bytes = 0;  // of a copy or fill
+  bool pageable = false;  // a copy from or to host memory that is not pinned
+};
+
 // What an operation does. A graph's node and all its launches share one.
 class Work {
  public:
@@ -39,6 +48,7 @@ class Work {
   virtual void run(std::uint64_t number) = 0;
   virtual void skip(cudaError_t) {}             // in place of run() once a kernel has failed
   virtual bool early() const { return false; }  // runs at the call where nothing is before it
+  virtual void describe(Described*) const {}
 
   const char* call;  // the API's name for it, in reports
   std::vector<Touched> touched;
@@ -56,6 +66,10 @@ class KernelWork : public Work {
   KernelWork(Kernel& kernel, const Configuration& configuration, void* closure);  // takes the closure
   ~KernelWork() override;
   void run(std::uint64_t number) override;
+  void describe(Described* what) const override {
+    what->kind = "kernel";
+    what->name = kernel.name;
+  }
 
   Kernel& kernel;
   const Configuration configuration;
@@ -147,5 +161,10 @@ void forget_order(std::uint64_t floor);  // nobody asks about earlier operations
 void check_overlaps(const OperationPtr& operation, const VectorClock& host);
 void set_running_operation(const StreamOperation* operation);
 std::mutex& queues_mutex();
+
+// ---- timeline.cpp: what SIMT_TIMELINE asks for; the last two only then, with the queues' lock held ----
+bool timeline_wanted();
+void timeline_issued(const StreamOperation& operation, std::string stream, std::vector<void*> frames);
+void timeline_ran(const StreamOperation& operation);
 
 }  // namespace simt

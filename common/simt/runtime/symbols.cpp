@@ -31,8 +31,9 @@ namespace simt {
 namespace {
 
 bool is_user_file(const std::string& file) {
-  for (const char* part : {"common/simt/runtime/", "common/simt/include/", "common/simt/api/", "common/ptx",
-                           "/usr/include/", "/usr/lib/", "include/c++/", "/bits/"}) {
+  for (const char* part :
+       {"common/simt/runtime/", "common/simt/include/", "common/simt/api/", "common/ptx", "/usr/include/",
+        "/usr/lib/", "include/c++/", "/bits/", "/sysdeps/", "csu/libc-start", "nptl/"}) {
     if (file.find(part) != std::string::npos) return false;
   }
   return !file.empty() && file[0] != '<';

@@ -3,6 +3,7 @@
 // Sums up requests by place, first for each worker, then for the launch. At the program's end they are
 // written.
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <memory>
 
@@ -80,6 +81,7 @@ std::map<std::uint64_t, TracedLaunch>* launches;
 std::map<std::uint64_t, LaunchFootprint>* footprints;  // of running launches
 std::string* path;
 const char* traced_by;
+std::atomic<bool> wanted{true};
 
 void write_at_exit() {
   finish_everything();  // what is still queued
@@ -161,7 +163,16 @@ void trace_bulk_copy(std::size_t bytes) {
   own.bulk_bytes += bytes;
 }
 
+void trace_launches(bool traced) {
+  finish_everything();
+  wanted = traced;
+}
+
 void trace_worker_ends(const Launch& launch) {
+  if (!wanted) {
+    own = WorkerTotals();
+    return;
+  }
   std::lock_guard<std::mutex> lock(mutex);
   TracedLaunch& traced = (*launches)[launch.number];
   traced.number = launch.number;

@@ -75,7 +75,11 @@ bool try_complete(Worker& w, Warp& warp, std::uint32_t mask) {
   if (what->combine) what->combine(warp.lanes, group);
   warp.waiting &= ~group;
   warp.agreed &= ~group;
-  if (!what->combine) order_warp(warp);  // a shuffle orders no memory accesses
+  if (what->combine) {
+    warp.met = warp.segment;  // a shuffle orders no memory accesses
+  } else {
+    order_warp(warp);
+  }
   ++w.progress;
   ++w.counts.warp_collectives;
   for_each_lane(group, [&](int i) {

@@ -152,6 +152,11 @@ int compile(const Command& command, bool checked, simtcc::Options options) {
   // A jump instead of a last call would leave no return address, and so no line for a report.
   // Kernels take tensor maps, of 64-byte alignment, by value, which some compilers remark on.
   Arguments more = {"-fno-optimize-sibling-calls", "-Wno-psabi"};
+#if defined(__linux__) && defined(__x86_64__)
+  // A large local array would reach over the guard below a fiber's stack, into the next one: frames of more
+  // than a page touch each page as they are made.
+  more.push_back("-fstack-clash-protection");
+#endif
   if (checked) {
     for (const std::string& flag : checked_flags(clang)) more.push_back(flag);
   }

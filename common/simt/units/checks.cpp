@@ -6,4 +6,5 @@
 #include "runtime/checked_hooks.cpp"
 #include "runtime/checked_host.cpp"
 #include "runtime/checked_races.cpp"
+#include "runtime/early_reads.cpp"
 #include "runtime/shadow.cpp"

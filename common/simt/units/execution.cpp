@@ -10,6 +10,7 @@
 #include "runtime/stream_order.cpp"
 #include "runtime/streams.cpp"
 #include "runtime/tensor_cores.cpp"
+#include "runtime/timeline.cpp"
 #include "runtime/warp.cpp"
 #include "runtime/word_barriers.cpp"
 #include "runtime/worker.cpp"

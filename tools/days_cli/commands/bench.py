@@ -6,9 +6,12 @@ import json
 import os
 import subprocess
 import sys
+import time
 
-from days_cli import arguments, builder, catalog, clocks, cmake_tools, compare, console, paths, result_table, results, toolchain
-from days_cli.errors import WRONG, DaysError
+from days_cli import (arguments, builder, catalog, clocks, cmake_tools, compare, console, paths, processes, program_day,
+                      programs, result_table, results, stale, toolchain)
+from days_cli import gpu as gpus
+from days_cli.errors import ENVIRONMENT, WRONG, DaysError
 
 USAGE = "[DAY] [flags]"
 SUMMARY = "measures the kernels against the libraries"
@@ -22,6 +25,11 @@ HELP = """./days bench [DAY] [flags]     Google Benchmark: one day, or all of th
                           output and no table; a file that is there of another
                           GPU, CUDA or driver is kept
   --record                the same to docs/results/GPU/dayNN.json
+  --stale                 what of docs/results/GPU is of kernels that have
+                          changed since, or is missing; needs no GPU
+  --stale --record        measures that, most needed first, and saves each
+                          table; what is there already is not measured again
+  --for 9m                with it: ends in time, and goes on when called again
   --compare               beside docs/results/GPU/dayNN.json: what is slower by
                           more than noise is marked, and the exit code is 1
   --against FILE          the same beside any result file
@@ -35,24 +43,42 @@ HELP = """./days bench [DAY] [flags]     Google Benchmark: one day, or all of th
 Where this Python has a PyTorch that sees the GPU, a day's contestants from
 there race too (bench/dayNN_contestants.py), and are in the same table.
 
+Of a program day each program times itself, on a GPU alone.
+
 Without a GPU each kernel is checked, and only the CPU's versions are timed.
 Needs CMake, Ninja, GoogleTest and Google Benchmark; gets what is missing where
 it may. The program is build/PRESET/bin/dayNN_bench."""
 
 _VALUED = {"--backend": ("cuda", "simt"), "--preset": None, "--json": None, "--against": None, "--size": None,
-           "--variant": None, "--type": None}
+           "--variant": None, "--type": None, "--for": None}
 
 
 def run(args):
     cut = args.index("--") if "--" in args else len(args)
     raw = [arg for arg in args[:cut] if _for_benchmark(arg)] + args[cut + 1:]
     given = arguments.parse("bench", [arg for arg in args[:cut] if not _for_benchmark(arg)], _VALUED,
-                            ("--sweep", "--record", "--compare"), 1)
+                            ("--sweep", "--record", "--compare", "--stale"), 1)
     if given.get("--help"):
         console.say(HELP)
         return 0
-    days = _days(given)
-    _check(given, days, raw)
+    days, program_days = _days(given)
+    _check(given, days or program_days, raw)
+    if given.get("--stale"):
+        if not days:
+            raise DaysError("--stale looks at ladders: the programs of a program day are few, and measured together",
+                            f"./days bench {given.words[0]} --record")
+        return _ladders(days, given, raw) if given.get("--record") else _say_stale(days)
+    worst = _ladders(days, given, raw) if days else 0
+    for day in program_days:
+        if given.words or gpus.detect().gpu and given.get("--backend") != "simt" and not raw:
+            worst = max(worst, _programs(day, given, raw))
+        else:
+            console.note(f"Day {day.label} is a program day: it is timed on a GPU alone, by ./days bench {day.number}")
+    return worst
+
+
+def _ladders(days, given, raw):
+    """Builds the benchmarks with CMake and runs them."""
     backend, remark = "", ""
     if not given.get("--preset"):
         again = " ".join(["./days bench", *(str(day.number) for day in days[:1] if given.words), "--backend simt"])
@@ -61,10 +87,12 @@ def run(args):
         console.note(remark)
     preset = cmake_tools.preset_for(given.get("--preset"), backend)
     cmake_tools.ensure(["cmake", "ninja", "gtest", "benchmark"])
+    os.environ.setdefault("DAYS_COMMIT", paths.commit())  # for the results
+    if given.get("--stale"):
+        return _measure_stale(days, preset, stale.seconds(given.get("--for")) if given.get("--for") else None)
     with builder.lock(paths.BUILD / preset):
         cmake_tools.configure(preset)
         cmake_tools.build(preset, [f"day{day.number:02d}_bench" for day in days])
-    os.environ.setdefault("DAYS_COMMIT", paths.commit())  # for the results
     worst = 0
     for day in days:
         program = paths.BUILD / preset / "bin" / f"day{day.number:02d}_bench"
@@ -74,13 +102,32 @@ def run(args):
     return worst
 
 
+def _programs(day, given, raw):
+    """A program day: its programs time themselves."""
+    for flag in ("--sweep", "--type", "--preset"):
+        if given.get(flag):
+            raise DaysError(f"day {day.label} is a program day: {flag} means nothing to its programs", f"./days bench {day.number}")
+    if raw:
+        raise DaysError(f"day {day.label} is a program day: Google Benchmark does not time it", f"./days bench {day.number}")
+    if given.get("--backend") == "simt":
+        raise DaysError(f"the programs of day {day.label} time nothing on a CPU", f"./days run {day.number} --backend simt")
+    program_day.require_gpu(day, "bench")
+    os.environ.setdefault("DAYS_COMMIT", paths.commit())
+    flags = ["--size", given.get("--size")] if given.get("--size") else []
+    with clocks.Clocks() as sampled:
+        found, code = program_day.measure(day, program_day.chosen(day, given.get("--variant"), "bench"), flags)
+    return _keep(day, given, found, sampled, code) if found else code or WRONG
+
+
 def _days(given):
+    """(ladder days, program days) of what is asked for, or of all that are here."""
     days = [catalog.resolve(given.words[0], "bench")] if given.words else catalog.here()
-    days = [day for day in days if (paths.ROOT / "bench" / f"day{day.number:02d}_bench.cpp").exists()]
-    if not days:
+    program_days = [day for day in days if day.kind == "program"]
+    days = [day for day in days if (day.folder / "ladder.cpp").exists()]
+    if not days and not program_days:
         raise DaysError(f"day {given.words[0]} has no benchmark" if given.words else "no day has a benchmark",
                         "./days list")
-    return days
+    return days, program_days
 
 
 def _check(given, days, raw):
@@ -88,8 +135,16 @@ def _check(given, days, raw):
     for flag in ("--json", "--against", "--size", "--variant"):
         if given.get(flag) and not given.words:
             raise DaysError(f"{flag} is for one day", f"./days bench {days[0].number} {flag} {given.get(flag)}")
+    if given.get("--for"):
+        stale.seconds(given.get("--for"))
+        if not (given.get("--stale") and given.get("--record")):
+            raise DaysError("--for is for --stale --record", f"./days bench --stale --record --for {given.get('--for')}")
+    if given.get("--stale"):
+        for flag in ("--json", "--against", "--compare", "--size", "--variant", "--type"):
+            if given.get(flag):
+                raise DaysError(f"--stale measures what is missing, and {flag} something else", "./days bench --help")
     if raw:
-        for flag in ("--sweep", "--record", "--compare", "--against", "--json", "--size", "--variant", "--type"):
+        for flag in ("--stale", "--sweep", "--record", "--compare", "--against", "--json", "--size", "--variant", "--type"):
             if given.get(flag):
                 raise DaysError(f"{flag} is for the table; Google Benchmark's flags replace it", "./days bench --help")
     if given.get("--against"):
@@ -103,10 +158,10 @@ def _for_benchmark(argument):
 
 
 def _call(program, flags):
-    code = subprocess.run([str(program), *flags], check=False).returncode
-    if code < 0:
-        raise DaysError(f"{os.path.relpath(program)} was ended by signal {-code}", code=WRONG)
-    return code
+    ended = programs.run_here([program, *flags])
+    if ended.problem:
+        raise programs.Died(program, ended)
+    return ended.code
 
 
 def _as_it_is(program, flags):
@@ -130,9 +185,15 @@ def _bench(day, program, given):
     if not file.exists():
         return code or WRONG
     found = results.load(file)
+    return _keep(day, given, found, sampled, code, file)
+
+
+def _keep(day, given, found, sampled, code, file=None):
+    """Shows what was measured, compares and records it; the exit code."""
     if found["backend"] == "cuda" and sampled.summary():
         found["clocks"] = sampled.summary()
-    results.write(file, found)
+    if file:
+        results.write(file, found)
     to_stdout = given.get("--json") == "-"
     console.say(json.dumps(found, indent=2) if to_stdout else result_table.render(found))
     gpu = results.slug(found["device"]["name"])
@@ -141,6 +202,7 @@ def _bench(day, program, given):
         code = max(code, _compare(day, gpu, given, found, console.note if to_stdout else console.say))
     targets = [given.get("--json")] if given.get("--json") and not to_stdout else []
     if given.get("--record"):
+        stale.stamp(found)
         if found["backend"] != "cuda":
             raise DaysError("--record keeps a GPU's times, and there is no GPU here", f"./days bench {day.number}")
         targets.append(results.committed(gpu, day))
@@ -150,6 +212,117 @@ def _bench(day, program, given):
             console.note(remark)
         console.note(f"results: {results.shown(path)}")
     return code
+
+
+def _say_stale(days):
+    """What --stale --record would measure, as far as it is known before anything is built."""
+    for gpu in results.recorded() or ["h200"]:
+        wanted = [(*need, day) for day in days for need in [stale.need(gpu, day)] if need]
+        for _, why, day in sorted(wanted, key=lambda entry: (entry[0], entry[2].number)):
+            for line in console.wrap(f"{day.label}: {why}", "    ", f"{gpu}  "):
+                console.say(line)
+        console.say(f"{gpu}: {len(wanted)} of {len(days)} days have something to measure"
+                    + (". On that GPU:\n  ./days bench --stale --record --for 9m" if wanted else ""))
+    return 0
+
+
+def _measure_stale(days, preset, most):
+    """Measures what is missing or has changed, day by day, until `most` seconds have passed."""
+    if preset != "cuda":
+        raise DaysError("--stale --record measures on a GPU, and there is none here", "./days bench --stale", ENVIRONMENT)
+    began = time.monotonic()
+
+    def left():
+        return most - (time.monotonic() - began) if most else float("inf")
+
+    for day in days:  # what an earlier run left behind, whatever ended it
+        part = _part(day)
+        if part.exists():
+            _merge_part(day, part)
+            part.unlink()
+    gpu = results.slug(gpus.detect().gpu.name) if gpus.detect().gpu else (results.recorded() or ["gpu"])[0]
+    # Days of which nothing is known to be stale come last: a table may be new, which their benchmark says.
+    ranked = sorted(days, key=lambda day: ((stale.need(gpu, day) or (3, ""))[0], day.number))
+    worst = measured = waiting = 0
+    with builder.lock(paths.BUILD / preset):
+        cmake_tools.configure(preset)
+    for day in ranked:
+        if left() <= 0:
+            waiting += bool(stale.need(gpu, day))
+            continue
+        with builder.lock(paths.BUILD / preset):
+            cmake_tools.build(preset, [f"day{day.number:02d}_bench"])
+        program = paths.BUILD / preset / "bin" / f"day{day.number:02d}_bench"
+        listed = stale.parse_tables(toolchain.output_of([str(program), "--tables"]))
+        wanted = stale.stale_tables(listed, stale.fresh_tables(gpu, day))
+        if not wanted or left() <= 0:
+            waiting += bool(wanted)
+            continue
+        code, done = _measure_tables(day, program, wanted, left)
+        worst, measured, waiting = max(worst, code), measured + done, waiting + (done < len(wanted))
+        console.say(f"Day {day.label}: {done} of {len(wanted)} tables measured")
+    if waiting:
+        console.say(f"{measured} tables measured, {waiting} days wait. Next: ./days bench --stale --record"
+                    + (" --for 9m" if most else ""))
+    else:
+        console.say(f"{measured} tables measured, nothing waits. Next: ./days report")
+    return worst
+
+
+def _part(day):
+    return paths.BUILD / "bench" / f"day{day.number:02d}.stale.json"
+
+
+def _measure_tables(day, program, wanted, left):
+    """(exit code, how many tables are saved). Each is saved as soon as the benchmark has written it."""
+    part = _part(day)
+    part.parent.mkdir(parents=True, exist_ok=True)
+    only = part.with_suffix(".only")
+    only.write_text("".join(key + "\n" for key in wanted), encoding="utf-8")
+    command = [str(program), "--quiet", "--sweep", "--json", str(part), f"--only={only}"]
+    if left() != float("inf"):
+        command.append(f"--for={max(1, left()):.1f}")
+    with clocks.Clocks() as sampled:
+        process, seen = processes.start(command), None
+        try:
+            while process.poll() is None:
+                time.sleep(0.2)
+                if part.exists() and part.stat().st_mtime_ns != seen:
+                    seen = part.stat().st_mtime_ns
+                    _merge_part(day, part)
+        finally:
+            if process.poll() is None:
+                processes.end([process])
+            if part.exists():
+                _merge_part(day, part)
+    code = process.returncode
+    if code < 0:
+        console.note(f"day{day.number:02d}_bench was ended by {processes.name_of(code)}; what it had measured is kept")
+        code = WRONG
+    if not part.exists():
+        return code or WRONG, 0
+    if left() > 0:
+        code = max(code, _race_python(day, part))
+    found = results.load(part)
+    if sampled.summary():
+        found["clocks"] = sampled.summary()
+        results.write(part, found)
+    _merge_part(day, part)
+    part.unlink()
+    only.unlink()
+    return code, len(found["tables"])
+
+
+def _merge_part(day, part):
+    """Puts a part's tables into the recorded file of the machine that measured them."""
+    new = results.load(part)
+    if new["backend"] != "cuda":
+        raise DaysError(f"{results.shown(part)} is of no GPU", f"./days bench {day.number}")
+    if not new["tables"]:
+        return
+    stale.stamp(new)
+    target, _ = results.place(results.committed(results.slug(new["device"]["name"]), day), new)
+    results.write(target, stale.merge(results.load(target) if target.exists() else None, new))
 
 
 def _race_python(day, file):

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shutil
+import re
 import subprocess
-import sys
 from pathlib import Path
 
-from days_cli import compiler_messages, console, nvcc_flags, paths, run_build, settings, toolchain
-from days_cli.builder import DEPS, OUT, Build, Step, lock, read_deps
+from days_cli import compiler_messages, console, nvcc_flags, outputs, paths, run_build, settings, toolchain
+from days_cli.builder import DEPS, OUT, Build, Step, lock, read_deps, rule_files
 from days_cli.errors import ENVIRONMENT, WRONG, DaysError
 
 USAGE = "FILE.cu [flags]"
@@ -26,7 +25,7 @@ Compiles CUDA programs for this CPU; the command line is nvcc's.
 Files      .cu .cpp .cc .cxx .c, objects .o .a .so; -x cu names others
 Output     -o, a.out by default; -c -dc objects, -lib an archive, -run runs
 Meant      -I -D -U -include -isystem -std -O -g -G -L -l -Xcompiler
-           -Xlinker -rdc -dlink -odir -E -M -MM -MD -MF -w -pg
+           -Xlinker -rdc -dlink -odir -E -M -MM -MD -MF -w -pg -optf
 Ignored    with a note: -arch -gencode -Xptxas -maxrregcount -lineinfo
            --use_fast_math and what else concerns GPU code; -lcudart
 Refused    -ptx -cubin -fatbin -shared
@@ -60,7 +59,7 @@ class _Compilation:
         self._cxx = toolchain.host_compiler().path
         self._include = str(paths.ROOT / self._data["simt"]["include"])
         key = "\0".join([str(self._cwd), *arguments])
-        self.folder = _CACHE / hashlib.sha256(key.encode()).hexdigest()[:16]
+        self.folder = _CACHE / hashlib.sha256(os.fsencode(key)).hexdigest()[:16]
 
     def prepare(self):
         """Translator and library, once for all programs."""
@@ -114,7 +113,8 @@ class _Compilation:
 
     def device_link(self):
         """nvcc's second link has nothing to do here: an object without contents, for the host's link to name."""
-        return Step(self.folder / "dlink.o", [self._cxx, "-x", "c++", "-c", os.devnull, "-o", OUT], [], "dlink",
+        objects = [self.object(source) for source in self._request.sources]
+        return Step(self.folder / "dlink.o", [self._cxx, "-x", "c++", "-c", os.devnull, "-o", OUT], [], "dlink", objects,
                     cwd=self._cwd)
 
     def _output(self, default):
@@ -124,52 +124,66 @@ class _Compilation:
     def _object_name(self, source):
         return self._output(Path(source.path).stem + ".o")
 
+    def _steps(self):
+        """(step, where its output belongs) pairs."""
+        request = self._request
+        if request.mode in ("-c", "-dc"):
+            return [(self.object(source), self._object_name(source)) for source in request.sources]
+        if request.mode == "-lib":
+            return [(self.archive(), self._output("a.a"))]
+        if request.mode == "-dlink":
+            return [(self.device_link(), self._output("a_dlink.o"))]
+        return [(self.program(), self._output("a.out"))]
+
+    def _outputs(self, targets):
+        """(what asks for it, path) of each file that the command line writes."""
+        named = "-o" if self._request.output else "the output"
+        dependencies = {self._dependency_values(source)[1] for source in self._request.sources} if (
+            self._request.dependencies) else ()
+        return [*((named, target) for target in targets), *(("-MF", path) for path in sorted(dependencies))]
+
+    def _inputs(self):
+        """What the command line reads, as far as it says so by name."""
+        request = self._request
+        libraries = [Path(folder[2:]) / f"lib{word[2:]}{ending}" for folder in request.link if folder.startswith("-L")
+                     for word in request.link_inputs if word.startswith("-l") for ending in (".so", ".a")]
+        included = [value for flag, value in zip(request.preprocessor, request.preprocessor[1:]) if flag == "-include"]
+        return [*(source.path for source in request.sources), *(w for w in request.link_inputs if not w.startswith("-")),
+                *(str(path) for path in libraries if path.exists()), *included, *request.options_files]
+
     def build(self):
         """Brings the command line's outputs up to date; the path of the last."""
         request = self._request
-        made = []
         with lock(self.folder):
-            if request.mode in ("-c", "-dc"):
-                steps = [(self.object(source), self._object_name(source)) for source in request.sources]
-            elif request.mode == "-lib":
-                steps = [(self.archive(), self._output("a.a"))]
-            elif request.mode == "-dlink":
-                steps = [(self.device_link(), self._output("a_dlink.o"))]
-            else:
-                steps = [(self.program(), self._output("a.out"))]
+            steps = self._steps()
+            written = self._outputs([target for _, target in steps])
+            outputs.refuse_inputs(written, self._inputs(), nvcc_flags.HELP_COMMAND)
             Build().run([step for step, _ in steps])
+            headers = [name for source in request.sources for name in read_deps(self.object(source).deps)]
+            outputs.refuse_inputs(written, headers, nvcc_flags.HELP_COMMAND)
             for step, target in steps:
-                _copy(step.output, self._cwd / target)
-                made.append(target)
+                outputs.put(target, step.output.read_bytes(), executable=os.access(step.output, os.X_OK))
             if request.dependencies:
                 for source in request.sources:
                     self._write_dependencies(source)
-        return made[-1]
+        return steps[-1][1]
 
-    def _write_dependencies(self, source):
-        """-MD: what the cache's own dependency file says, where make expects it."""
+    def _dependency_values(self, source):
+        """(the target that the rule names, the rule's file)"""
         request = self._request
         values = dict(zip(request.dependencies, request.dependencies[1:]))
         target = values.get("-MT") or values.get("-MQ") or (
             self._object_name(source) if request.mode else self._output("a.out"))
-        path = values.get("-MF") or str(Path(target).with_suffix(".d"))
+        return target, values.get("-MF") or str(Path(target).with_suffix(".d"))
+
+    def _write_dependencies(self, source):
+        """-MD: what the cache's own dependency file says, where make expects it."""
+        target, path = self._dependency_values(source)
         files = read_deps(self.object(source).deps)
-        if "-MMD" in request.dependencies:  # without system headers, and simt's are that
+        if "-MMD" in self._request.dependencies:  # without system headers, and simt's are that
             files = [name for name in files if not name.startswith(("/usr/", self._include))]
         escaped = [name.replace(" ", "\\ ") for name in files]
-        (self._cwd / path).write_text(f"{target}: " + " \\\n ".join(escaped) + "\n")
-
-
-def _copy(made, target):
-    """In one move: the old program may be running."""
-    if target.is_dir():
-        raise DaysError(f"{target} is a folder", nvcc_flags.HELP_COMMAND)
-    part = target.with_name(target.name + ".part")
-    try:
-        shutil.copy(made, part)
-        os.replace(part, target)
-    except FileNotFoundError as error:
-        raise DaysError(f"no folder {target.parent}", f"mkdir -p {os.path.relpath(target.parent)}") from error
+        outputs.put(path, f"{target}: " + " \\\n ".join(escaped) + "\n")
 
 
 def _check(request):
@@ -187,11 +201,19 @@ def _check(request):
 
 def _preprocess(compilation, request):
     """-E, -M and -MM end after the preprocessor, on standard output unless told otherwise."""
+    target = request.output
+    outputs.refuse_inputs([("-o", target)] if target else [], [source.path for source in request.sources],
+                          nvcc_flags.HELP_COMMAND)
     for source in request.sources:
         command = [*compilation.command(source), request.mode, source.path]
-        code = subprocess.run(command + (["-o", request.output] if request.output else []), check=False).returncode
-        if code:
+        done = subprocess.run(command, stdout=subprocess.PIPE if target else None, check=False)
+        if done.returncode:
             raise DaysError(f"{source.path} cannot be preprocessed", code=WRONG)
+        if target:
+            text = os.fsdecode(done.stdout)
+            read = re.findall(r'^# \d+ "(.*?)"', text, re.MULTILINE) if request.mode == "-E" else rule_files(text)
+            outputs.refuse_inputs([("-o", target)], dict.fromkeys(read), nvcc_flags.HELP_COMMAND)
+            outputs.put(target, done.stdout)
     return 0
 
 
@@ -210,8 +232,7 @@ def run(args):
     made = compilation.build()
     if not request.run or request.mode:
         return 0
-    sys.stdout.flush()
-    sys.stderr.flush()
+    console.flush()
     program = os.path.join(".", made)
     try:
         os.execv(program, [program])

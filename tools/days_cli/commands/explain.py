@@ -7,13 +7,12 @@ import hashlib
 import json
 import os
 import re
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
-from days_cli import arguments, catalog, console, exercises, paths, run_build, toolchain, trace_picture, trace_text, traces
-from days_cli.errors import ENVIRONMENT, WRONG, DaysError
+from days_cli import (arguments, catalog, console, exercises, outputs, paths, program_explain, programs, run_build,
+                      trace_picture, trace_text, traces)
+from days_cli.errors import WRONG, DaysError
 
 USAGE = "DAY VARIANT"
 SUMMARY = "what each line costs: sectors, bank conflicts"
@@ -24,8 +23,11 @@ HELP = """./days explain DAY VARIANT     what each line's memory accesses cost
 
   --size 4096x33           the problem's own order of extents
   --type fp32|fp16|bf16    this element type
+  --backend cuda           a program day's timeline by CUDA events, not by order
   --json [FILE]            all counts as JSON, on standard output without FILE
   --color auto|always|never
+
+Of a program day: what its streams let run side by side.
 
 Runs on this CPU, GPU or not, and counts what a GPU's load/store units would
 do: requests of warps, 32-byte sectors, passes of shared memory. The picture
@@ -39,11 +41,17 @@ def run(args):
     if given.get("--help"):
         console.say(HELP)
         return 0
+    _check_place(given.get("--json"))
     if given.get("--file"):
         return _explain_file(given)
     if not given.words:
         raise DaysError("explain which day?", "./days explain 1")
     day = catalog.resolve(given.words[0], "explain")
+    if day.kind == "program":
+        return program_explain.explain(day, given.words[1] if len(given.words) > 1 else "", given)
+    if given.get("--backend") == "cuda":
+        raise DaysError("explain counts on this CPU, GPU or not: --backend cuda is for the timelines of program days",
+                        f"./days explain {day.number}")
     if len(given.words) == 1:
         return _explain_day(day, given)
     return _explain_variant(day, given.words[1], given)
@@ -62,7 +70,8 @@ def _parse(args):
             compiler.append(argument)
         else:
             plain.append(argument)
-    given = arguments.parse("explain", plain, {"--size": None, "--type": None, "--json": None, "--file": None}, (), 2)
+    given = arguments.parse("explain", plain, {"--size": None, "--type": None, "--json": None, "--file": None,
+                                                   "--backend": ("cuda", "simt")}, (), 2)
     if (compiler or rest) and not given.get("--file"):
         raise DaysError(f"{(compiler or ['--'])[0]} goes with --file", "./days explain --help")
     given.compiler, given.rest = compiler, rest
@@ -79,36 +88,39 @@ def _build(day, variant=""):
 
 
 def _listed(program, yours=False):
-    """The names of the day's variants, by its own --list."""
-    text = toolchain.output_of([str(program), "--list"])
-    rows = [line for line in text.splitlines() if line.startswith("  ") and "library" not in line]
+    """The names of the day's variants, by its own --list; DaysError where the program names none."""
+    ended = programs.run([program, "--list"], seconds=60)
+    if ended.problem or ended.code or not ended.stdout:
+        raise programs.Died(program, ended) if ended.problem else DaysError(programs.OTHER_MAIN, code=WRONG)
+    rows = [line for line in ended.stdout.splitlines() if line.startswith("  ") and "library" not in line]
     if not yours:
         rows = [line for line in rows if "yours, with --exercise" not in line]
-    return [line.split()[0] for line in rows]
+    names = [line.split()[0] for line in rows if line.strip()]
+    if not names:
+        raise DaysError(programs.OTHER_MAIN, code=WRONG)
+    return names
 
 
-def _trace(command, results=None):
-    """Runs a traced program: (its trace, what it wrote to standard output). DaysError where it fails."""
+def _trace(command, results=None, seconds=None):
+    """Runs a traced program: (its trace, its results, what it wrote to standard output, its exit code). DaysError where it
+    fails, or takes longer than that many seconds."""
+    name = os.path.basename(str(command[0]))
     with tempfile.TemporaryDirectory(prefix="days-explain-") as folder:
         trace = Path(folder) / "trace.json"
         if results:
             command = [*command, "--json", str(Path(folder) / "results.json")]
-        environment = dict(os.environ, SIMT_TRACE=str(trace), NO_COLOR="1")
-        try:
-            done = subprocess.run([str(word) for word in command], env=environment, stdout=subprocess.PIPE,
-                                  stdin=subprocess.DEVNULL, check=False)
-        except OSError as error:
-            raise DaysError(f"{command[0]} cannot be started: {error.strerror}", "./days doctor", ENVIRONMENT) from error
-        output = done.stdout.decode(errors="replace")
-        if done.returncode and (results or not trace.exists()):
-            sys.stderr.write(output)
-            sys.stderr.flush()
-            code = done.returncode if done.returncode in (1, 2, 3) else WRONG
-            raise DaysError(f"{os.path.basename(str(command[0]))} ended with {done.returncode}", code=code)
+        ended = programs.run(command, {"SIMT_TRACE": str(trace), "NO_COLOR": "1"}, seconds=seconds)
+        failed = ended.problem or ended.code
+        if failed and (results or not trace.exists()):
+            console.tell(ended.stdout + ended.stderr, "")
+            if ended.problem:
+                raise programs.Died(name, ended)
+            raise DaysError(f"{name} ended with {ended.code}", code=ended.code if ended.code in (1, 2, 3) else WRONG)
+        console.tell(ended.stderr, "")
         if not trace.exists():
-            raise DaysError(f"{os.path.basename(str(command[0]))} left no trace", code=WRONG)
+            raise DaysError(f"{name} left no trace", code=WRONG)
         table = traces.load(Path(folder) / "results.json") if results else None
-        return traces.load(trace), table, output, done.returncode
+        return traces.load(trace), table, ended.stdout, ended.code if ended.code >= 0 else WRONG
 
 
 def _flags(given):
@@ -121,9 +133,9 @@ def _of_day(trace, day):
     return dict(trace, kernels=own or [k for k in trace["kernels"] if not k["file"].startswith("common/harness")])
 
 
-def count(program, day, variant, flags=()):
+def count(program, day, variant, flags=(), seconds=None):
     """(trace of the day's own kernels, the run's results) of a variant; without flags on the shape that it has on the CPU."""
-    trace, table, _, _ = _trace([program, "--variant", variant, *flags], results=True)
+    trace, table, _, _ = _trace([program, "--variant", variant, *flags], results=True, seconds=seconds)
     return _of_day(trace, day), table
 
 
@@ -179,33 +191,33 @@ def _explain_day(day, given):
         except DaysError as error:
             if error.code != WRONG and not given.get("--size") and not given.get("--type"):
                 raise
-            rows.append((name, None))
+            rows.append((name, None, 0))
             continue
         ladder, shape, kind = _shape_of(table)
         collected.append(dict(trace, day=day.target, ladder=ladder, variant=name, shape=shape, type=kind))
-        rows.append((name, traces.launches(trace)))
+        rows.append((name, traces.launches(trace), table["tables"][0]["read_bytes"] if table["tables"] else 0))
     console.clear_progress()
     if _write_json({"variants": collected}, given):
         return 0
     console.say(console.paint(f"Day {day.label}, counted on simt", "bold"))
-    width = max(len(name) for name, _ in rows) + 1
+    width = max(len(name) for name, _, _ in rows) + 1
     console.say(f"{'variant':<{width}}{'read/input':>11}{'sectors':>13}{'a request':>11}{'wasted':>8}"
                 f"{'conflicts':>12}{'barriers':>10}")
-    for name, launches in rows:
-        console.say(f"{name:<{width}}" + (_summary(launches) if launches else "  does not run with these flags here"))
+    for name, launches, inputs in rows:
+        console.say(f"{name:<{width}}" + (_summary(launches, inputs) if launches else "  does not run with these flags here"))
     console.say()
     console.say("Why?  " + console.paint(f"./days explain {day.number} {rows[0][0]}", "cyan"))
     return 0
 
 
-def _summary(launches):
+def _summary(launches, inputs):
+    """A row of the table; inputs: the bytes of the problem's inputs, which a rung of several kernels may read in each."""
     total = lambda name: sum(launch.totals[name] * launch.times for launch in launches)
     requests = sum(total(traces.requests_metric(op)) for op in ("ld", "st"))
     sectors = sum(total(traces.sectors_metric(op)) for op in ("ld", "st"))
     least = sum(total(f"simt_least_sectors_op_{op}") for op in ("ld", "st"))
     conflicts = sum(total(traces.CONFLICTS.format(op)) for op in ("ld", "st"))
-    distinct = total("simt_distinct_bytes_op_ld")
-    reads = f"{total('simt_requested_bytes_op_ld') / distinct:,.1f}" if distinct else "-"
+    reads = f"{total('simt_requested_bytes_op_ld') / inputs:,.1f}" if inputs else "-"
     return (f"{reads:>11}{sectors:>13,}{sectors / requests if requests else 0:>11.1f}"
             f"{100 * (1 - least / sectors) if sectors else 0:>7.0f}%{conflicts:>12,}{total('simt_barriers'):>10,}")
 
@@ -226,10 +238,10 @@ def _explain_file(given):
     program = run_build.build_file(path, f"{source.stem}-{key}", flags)
     trace, _, output, status = _trace([program, *given.rest])
     if given.get("--json"):
-        sys.stderr.write(output)
+        console.tell(output, "")
         _write_json(trace, given)
         return status
-    sys.stdout.write(output)
+    console.write(output)
     launches = traces.launches(trace)
     _no_kernel(launches, str(source))
     picture = _picture(source.stem, str(source), launches[:8])
@@ -249,13 +261,21 @@ def _write_json(trace, given):
         return False
     text = json.dumps(trace, indent=1) + "\n"
     if target == "-":
-        sys.stdout.write(text)
+        console.write(text)
         return True
-    try:
-        Path(target).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise DaysError(f"--json {target}: {error.strerror}") from error
+    outputs.put(target, text)
     return True
+
+
+def _check_place(target):
+    """Said before the program is built: --json replaces what is JSON, and nothing else."""
+    if target in (None, "-") or not os.path.isfile(target):
+        return
+    try:
+        if os.path.getsize(target):
+            json.loads(Path(target).read_bytes())
+    except (ValueError, RecursionError) as error:
+        raise DaysError(f"--json {target} would be written over a file that is no JSON", "./days explain --help") from error
 
 
 def _no_kernel(launches, what):
@@ -266,7 +286,7 @@ def _no_kernel(launches, what):
 def _picture(name, title, launches):
     _PICTURES.mkdir(parents=True, exist_ok=True)
     path = _PICTURES / (name + ".svg")
-    path.write_text(trace_picture.svg(title, launches), encoding="utf-8")
+    outputs.put(path, trace_picture.svg(title, launches))
     return path
 
 

@@ -24,7 +24,7 @@ def run(args):
         raise DaysError("a hint for which day?", "./days hint 1")
     day = exercises.resolve(given.words[0], "hint")
     hints, progress = exercises.hints(day), exercises.progress(day)
-    seen = progress.get("hints", 0)
+    seen = max(0, min(progress.get("hints", 0), len(hints)))  # a note may have lost hints since
     if given.get("--again"):
         if not seen:
             raise DaysError(f"you have seen no hint of day {day.label} yet", f"./days hint {day.number}")
@@ -34,12 +34,13 @@ def run(args):
                         f"./days hint {day.number} --again", 0)
     else:
         wanted = [seen]
-        exercises.remember(day, hints=seen + 1)
         if "last" in progress:
             console.say(f"Your last check: {progress['last']}")
     for number in wanted:
         console.say(console.paint(f"Hint {number + 1} of {len(hints)}", "bold"))
         _print(hints[number])
+    if not given.get("--again"):
+        exercises.remember(day, hints=seen + 1)  # once it was shown: a hint that standard output lost is not seen
     return 0
 
 

@@ -2,7 +2,7 @@
 """days list: every day, track by track; days alone: one line a track."""
 from __future__ import annotations
 
-from days_cli import arguments, catalog, console, exercises
+from days_cli import arguments, catalog, console, exercises, kinds
 from days_cli import gpu as gpus
 
 USAGE = ""
@@ -31,7 +31,8 @@ def _line(day):
         return
     front = day.front_matter()
     title, minutes = str(front.get("title", "")), front.get("minutes")
-    about = (title + (f", {minutes} min" if minutes else "")).lstrip(", ")
+    kind = str(front.get("kind", kinds.DEFAULT))
+    about = (title + (f", {minutes} min" if minutes else "") + (f", {kind}" if kind != kinds.DEFAULT else "")).lstrip(", ")
     if len(about) > console.WIDTH - 34:
         about = title[:console.WIDTH - 37] + "..."
     console.say(f"  {console.paint(f'{day.number:02d} {day.name:<28}', 'cyan')} {about}".rstrip())
@@ -40,7 +41,7 @@ def _line(day):
 def overview():
     """The bare command. In the bars # is a day whose exercise is solved, o one that is here, . one that is planned."""
     tracks = catalog.tracks()
-    done = [day for day in catalog.here() if exercises.solved(day)]
+    done = exercises.solved_of(catalog.here())
     planned, here = len(catalog.all_days()), len(catalog.here())
     probe = gpus.detect()
     where = f"{probe.gpu.name}, sm_{probe.gpu.sm}." if probe.gpu else "No GPU: kernels run on this CPU."

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import re
 
-from days_cli import arguments, catalog, console, paths
+from days_cli import arguments, catalog, console, kinds, outputs, paths
 from days_cli.errors import DaysError
 
 USAGE = "NN NAME"
-SUMMARY = "starts a day: folder, tests, benchmark"
-HELP = """./days new NN NAME     starts day NN: dayNN_NAME/, tests/dayNN_*, bench/dayNN_*
+SUMMARY = "starts a day: folder and tests"
+HELP = """./days new NN NAME     starts day NN: dayNN_NAME/ and tests/dayNN_*
+
+  --kind ladder|program  kernels that compete (default), or programs of their
+                         own that check themselves
 
 NN is 01 to 99, NAME of a-z, 0-9 and _ (./days list has the planned ones). The
-new day builds, with an exercise; its tests fail until its kernels are written."""
+new day builds, with an exercise; its tests fail until its kernels are written.
+What a day of each kind holds: CONTRIBUTING.md, "Kinds of days"."""
 
 # What a C++ name cannot be; NAME becomes one.
 _RESERVED = set("""alignas alignof and asm auto bool break case catch char class compl concept const consteval constexpr
@@ -23,19 +27,23 @@ union unsigned using virtual void volatile while xor half bf16""".split())
 
 
 def run(args):
-    given = arguments.parse("new", args, words=2)
+    given = arguments.parse("new", args, {"--kind": tuple(kinds.CONTENTS)}, words=2)
     if given.get("--help"):
         console.say(HELP)
         return 0
     if len(given.words) < 2:
         raise DaysError("new needs a number and a name", "./days new 14 softmax")
     number, name = _number(given.words[0]), given.words[1]
+    kind = given.get("--kind", kinds.DEFAULT)
+    if not (paths.TEMPLATES / kind).is_dir():
+        raise DaysError(f"new cannot write {kinds.title(kind)} yet, as nothing would run it; what such a day holds is in "
+                        'CONTRIBUTING.md, "Kinds of days"', f"./days new {number:02d} {name} --kind program")
     _check(number, name)
     day = catalog.Day(number, name, _track(name), paths.ROOT / f"day{number:02d}_{name}")
-    made = _write(day)
+    made = _write(day, kind)
     for path in made:
         console.say(f"wrote {console.paint(str(path), 'cyan')}")
-    console.say("\nThe day builds, and its tests fail until its rungs are written: " +
+    console.say(f"\nThe day builds, and its tests fail until its {'rungs are' if kind == 'ladder' else 'kernel is'} written: " +
                 console.paint(f"./days test {number}", "cyan"))
     console.say("Afterwards " + console.paint("tools/readme_table.py", "cyan") + " adds it to the README's table.")
     return 0
@@ -75,7 +83,7 @@ def _order(day):
     return day.number
 
 
-def _write(day):
+def _write(day, kind):
     values = {"NN": f"{day.number:02d}", "number": str(day.number), "name": day.name,
               "Name": "".join(part.capitalize() for part in day.name.split("_")),
               "title": day.name.replace("_", " ").capitalize(), "track": day.track or "More days",
@@ -85,8 +93,8 @@ def _write(day):
         return re.sub(r"@(\w+)@", lambda match: values[match.group(1)], text)
 
     files = {}
-    for template in sorted(paths.TEMPLATES.rglob("*.in")):
-        part, _, rest = template.relative_to(paths.TEMPLATES).as_posix()[:-len(".in")].partition("/")
+    for template in sorted((paths.TEMPLATES / kind).rglob("*.in")):
+        part, _, rest = template.relative_to(paths.TEMPLATES / kind).as_posix()[:-len(".in")].partition("/")
         path = paths.ROOT / (day.target if part == "day" else part) / fill(rest)
         files[path] = fill(template.read_text(encoding="utf-8"))
     for path in files:
@@ -95,13 +103,14 @@ def _write(day):
     made = []
     try:
         for path, text in files.items():
-            path.parent.mkdir(exist_ok=True)
+            path.parent.mkdir(parents=True, exist_ok=True)
             made.append(path)
-            path.write_text(text, encoding="utf-8")
+            outputs.put(path, text)
     except OSError:
         for path in made:  # all or nothing
             path.unlink(missing_ok=True)
-        if day.folder.is_dir():
-            day.folder.rmdir()
+        for folder in sorted({path.parent for path in made if day.folder in path.parents}, reverse=True):
+            if folder.is_dir():
+                folder.rmdir()
         raise
     return [path.relative_to(paths.ROOT) for path in made]

@@ -2,7 +2,7 @@
 """days next: where to go on."""
 from __future__ import annotations
 
-from days_cli import arguments, catalog, console, exercises
+from days_cli import arguments, catalog, console, exercises, kinds
 
 USAGE = ""
 SUMMARY = "the next day whose exercise is open"
@@ -14,8 +14,8 @@ def run(args):
         console.say(HELP)
         return 0
     days = [day for _, track in catalog.tracks() for day in track
-            if day.folder and (day.folder / "exercise.cu").is_file()]
-    done = [day for day in days if exercises.solved(day)]
+            if day.folder and exercises.skeleton(day).is_file() and not kinds.refusal(day, "check")]
+    done = exercises.solved_of(days)
     following = next((day for day in days if day not in done), None)
     if following is None:
         console.say(f"All {len(days)} exercises are solved.")
@@ -26,7 +26,7 @@ def run(args):
                 f" day {following.label}")
     if title:
         console.say(f"  {title}")
-    for command, what in ((f"./days run {following.number}", "see the rungs"),
+    for command, what in ((f"./days run {following.number}", "see it run" if following.kind == "program" else "see the rungs"),
                           (f"{following.target}/README.md", "read the note"),
                           (f"./days check {following.number}", "write " + exercises.shown(exercises.my_file(following)))):
         console.say(f"  {console.paint(command, 'cyan')}{' ' * max(2, 34 - len(command))}{what}")

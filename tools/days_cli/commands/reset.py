@@ -18,8 +18,7 @@ def run(args):
     if not given.words:
         raise DaysError("reset which day?", "./days reset 1")
     day = exercises.resolve(given.words[0], "reset")
-    kept = exercises.put_away(day)
-    exercises.start(day)
+    kept = exercises.restart(day)
     mine = exercises.shown(exercises.my_file(day))
     console.say(f"{mine} is the skeleton again" + (f"; yours is {exercises.shown(kept)}." if kept else "."))
     return 0

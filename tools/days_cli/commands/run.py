@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""days run: builds a day's executable without CMake and becomes it."""
+"""days run: builds a day's executable without CMake and runs it."""
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
+import signal
 
-from days_cli import arguments, catalog, console, exercises, paths, result_table, results, run_build, toolchain
-from days_cli.errors import ENVIRONMENT, WRONG, DaysError
+from days_cli import (arguments, catalog, console, exercises, paths, program_day, programs, result_table, results,
+                      run_build, stale, toolchain)
+from days_cli.errors import WRONG, DaysError
 
 USAGE = "DAY [flags]"
 SUMMARY = "builds a day and runs its ladder of kernels"
@@ -50,9 +50,13 @@ def run(args):
             raise DaysError("--checked watches kernels on the CPU: it goes with --backend simt",
                             f"./days run {day.number} --checked")
         wanted = "simt"
+    if day.kind == "program" and given.get("--list"):
+        return program_day.print_list(day)
     backend, remark = toolchain.choose_backend(wanted, f"./days run {day.number} --backend simt")
     if remark:
         console.note(remark)
+    if day.kind == "program":
+        return _programs(day, backend, given)
     mine = given.get("--with")
     if mine:
         exercises.resolve(given.words[0], "run")
@@ -64,17 +68,53 @@ def run(args):
     if console.color_mode() != "auto":
         flags += ["--color", console.color_mode()]
     os.environ.setdefault("DAYS_COMMIT", paths.commit())  # for --json
-    sys.stdout.flush()
-    sys.stderr.flush()
-    file = flags[flags.index("--json") + 1] if "--json" in flags else ""
+    console.flush()
+    flags, file = _json_once(flags)
     if file != "-" and os.path.isfile(file) and os.path.getsize(file):
         results.check_place(file)
         return _beside(program, flags, file)
-    try:
-        os.execv(program, [str(program), *flags])
-    except OSError as error:
-        raise DaysError(f"{os.path.relpath(program)} cannot be started: {error.strerror}", "./days doctor",
-                        ENVIRONMENT) from error
+    ended = programs.run_here([program, *flags])
+    if mine and not ended.began and ended.code == 0:
+        raise DaysError(programs.OTHER_MAIN, f"./days check {day.number}", WRONG)
+    return _code(program, ended)
+
+
+def _code(program, ended):
+    """The exit code; DaysError where the program did not come to its end."""
+    if ended.code == -signal.SIGPIPE:
+        return 128 + signal.SIGPIPE  # whoever reads has read enough
+    if ended.problem:
+        raise programs.Died(program, ended)
+    return ended.code
+
+
+def _json_once(flags):
+    """(the flags with one --json at most, its file or ""): the last one counts, however it is written."""
+    flags = [part for flag in flags for part in (flag.split("=", 1) if flag.startswith("--json=") else [flag])]
+    places = [i for i, flag in enumerate(flags[:-1]) if flag == "--json"]
+    for place in reversed(places[:-1]):
+        del flags[place:place + 2]
+    return flags, flags[flags.index("--json") + 1] if places else ""
+
+
+def _programs(day, backend, given):
+    """A program day: each program in order. What run's other flags ask for means nothing to a program."""
+    flags, names, rest = [], "", list(given.rest)
+    while rest:
+        flag = rest.pop(0)
+        if flag == "--variant":
+            names = rest.pop(0)
+        else:
+            flags.append(flag)
+    wanted = program_day.chosen(day, names, "run")
+    for flag, why in (("--type", "its programs have one type each"), ("--json", "that is for one of its programs")):
+        if any(word.partition("=")[0] == flag for word in flags) and (flag == "--type" or len(wanted) > 1):
+            raise DaysError(f"day {day.label} is a program day, and {flag} has no place here: {why}",
+                            f"./days run {day.number} --list")
+    if given.get("--with"):
+        raise DaysError(f"day {day.label} is a program day: none of its programs takes another's kernel",
+                        f"./days check {day.number}")
+    return program_day.run(day, backend, wanted, flags, bool(given.get("--checked")))
 
 
 def _beside(program, flags, file):
@@ -82,9 +122,7 @@ def _beside(program, flags, file):
     fresh = paths.BUILD / "run" / f"{os.path.basename(program)}.json"
     fresh.unlink(missing_ok=True)
     at = flags.index("--json") + 1
-    code = subprocess.run([str(program), *flags[:at], str(fresh), *flags[at + 1:]], check=False).returncode
-    if code < 0:
-        raise DaysError(f"{os.path.relpath(program)} was ended by signal {-code}", code=WRONG)
+    code = _code(program, programs.run_here([program, *flags[:at], fresh, *flags[at + 1:]]))
     if fresh.exists():
         path, remarks = results.save(file, results.load(fresh))
         for remark in remarks:
@@ -105,7 +143,7 @@ def _recorded(day, given):
         if given.get(flag):
             raise DaysError(f"--recorded runs nothing: {flag} has no place there",
                             f"./days run {day.number} --recorded {gpu}")
-    found = results.load(results.committed(gpu, day))
+    found = stale.mark(results.load(results.committed(gpu, day)))
     chosen = _chosen(day, found, given.rest)
     console.say(result_table.render(chosen, recorded=True))
     return 0

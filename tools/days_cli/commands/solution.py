@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import difflib
-import re
 import sys
 
-from days_cli import arguments, console, exercises, judge
+from days_cli import (arguments, console, exercises, judge, ladders, paths, program_day, program_explain, program_judge,
+                      timeline)
 from days_cli.errors import DaysError
 
 USAGE = "DAY"
@@ -34,7 +34,8 @@ def run(args):
     if mine.exists():
         _print_counters(day, mine, name)
     theirs = rung.read_text(encoding="utf-8").splitlines()
-    yours = (mine if mine.exists() else exercises.skeleton(day)).read_text(encoding="utf-8").splitlines()
+    yours = mine if mine.exists() else exercises.skeleton(day)
+    yours = yours.read_text(encoding="utf-8", errors="backslashreplace").splitlines()  # a learner's bytes need not be UTF-8
     for line in difflib.unified_diff(yours, theirs, exercises.shown(mine), exercises.shown(rung), lineterm=""):
         colour = {"+": "green", "-": "red", "@": "cyan"}.get(line[:1])
         console.say(console.paint(line, colour) if colour else line)
@@ -43,6 +44,9 @@ def run(args):
 
 def _print_counters(day, mine, rung):
     """Two columns; where the learner's kernel gives no counts (it does not compile, or is wrong), theirs is left out."""
+    if day.kind == "program":
+        _print_timelines(day, rung)
+        return
     theirs, _ = judge.measure(judge.Kernel(day, rung))
     try:
         yours, _ = judge.measure(judge.Kernel(day, file=exercises.shown(mine)))
@@ -57,17 +61,28 @@ def _print_counters(day, mine, rung):
     console.say("")
 
 
+def _print_timelines(day, solution):
+    """What the streams of both programs allow; of one that is wrong, nothing."""
+    for title, name in (("yours", program_day.EXERCISE), (solution, solution)):
+        console.say(console.paint(title, "bold"))
+        try:
+            timeline.say(program_explain.of_program(program_day.build(day, [name], "simt")[name]))
+        except DaysError as error:
+            console.note(f"{title} has no timeline: {error.message}")
+        console.say("")
+
+
 def solution_of(day):
-    """(name, .cu file) of the rung that the ladder names as the solution: 02_columns.cu, or 02_LADDER_columns.cu where a day
-    has several ladders."""
-    ladder = (day.folder / "ladder.h").read_text(encoding="utf-8")
-    found = re.search(r'\.exercise\(LAUNCHER\(\w+\),\s*"[^"]*",\s*"\w+",\s*"(\w+)"', ladder)
-    files = []
-    for pattern in (f"[0-9][0-9]_{found[1]}.cu", f"[0-9][0-9]_*_{found[1]}.cu") if found else ():
-        files = files or sorted(day.folder.glob(pattern))
-    if len(files) != 1:
-        raise DaysError(f"{day.target}/ladder.h names no rung of its own as the solution", code=1)
-    return found[1], files[0]
+    """(name, .cu file) of the rung that the ladder names as the solution; of a program day, the program that its front matter
+    names."""
+    if day.kind == "program":
+        name = program_judge.exercise_of(day).solution
+        return name, paths.ROOT / program_day.source_of(day, name)
+    _, _, name = ladders.exercise(day) or ("", "", "")
+    file = ladders.files(day).get(name)
+    if not file:
+        raise DaysError(f"{day.target}/ladder.cpp names no rung of its own as the solution", code=1)
+    return name, file
 
 
 def _asked(day):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import xml.etree.ElementTree
@@ -21,6 +22,9 @@ HELP = """./days test [DAY]     builds and runs the tests of a day, or all of th
   --preset NAME,...       these CMake presets (cpu, cpu-checked, cuda) instead
                           of cpu then cpu-checked, or cuda
   --checked               the preset cpu-checked: every access is watched
+  --all                   there every case too that the plain build has tested
+                          and where watching rarely finds more: takes thrice
+                          as long
   --color auto|always|never
 
 In the lines . is a test that passed, s one skipped, F one that failed.
@@ -60,16 +64,19 @@ class Program:
 
 
 def run(args):
-    given = arguments.parse("test", args, {"--backend": ("cuda", "simt"), "--preset": None}, ("--checked",), 1)
+    given = arguments.parse("test", args, {"--backend": ("cuda", "simt"), "--preset": None}, ("--checked", "--all"), 1)
     if given.get("--help"):
         console.say(HELP)
         return 0
     day = catalog.resolve(given.words[0], "test") if given.words else None
     presets = _presets(given, day)
     cmake_tools.ensure(["cmake", "ninja", "gtest", "benchmark", "ccache"])
-    good = True
-    for preset in presets:
-        good = _test(preset, day) and good
+    if given.get("--all"):
+        os.environ["DAYS_TEST_ALL"] = "1"
+    if day:  # one program a preset: side by side they keep two cores busy
+        good = _run([_build(preset, day) for preset in presets])
+    else:  # CTest does that for many
+        good = all([_run([_build(preset, day)]) for preset in presets])
     return 0 if good else WRONG
 
 
@@ -89,8 +96,8 @@ def _presets(given, day):
     return [cmake_tools.preset_for(None, backend)] if backend == "cuda" else ["cpu", "cpu-checked"]
 
 
-def _test(preset, day):
-    """Builds and runs the tests of one preset; whether all is well."""
+def _build(preset, day):
+    """Builds the tests of one preset; (preset, CTest's selection of them, how many they are)."""
     label = ["-L", f"^day{day.number:02d}$"] if day else []
     with builder.lock(paths.BUILD / preset):
         cmake_tools.configure(preset)
@@ -98,26 +105,39 @@ def _test(preset, day):
         if not tests:
             raise DaysError(f"day {day.label} has no tests" if day else "there are no tests", "./days list", WRONG)
         cmake_tools.build(preset, sorted({target for _, target in tests if target}))
-    folder = paths.BUILD / preset
-    results = folder / "test-results"
-    shutil.rmtree(results, ignore_errors=True)
-    done = []
+    return preset, label, len(tests)
+
+
+def _run(built):
+    """Runs what was built, of several presets at once, and reports; whether all is well."""
+    done, total = [], sum(count for _, _, count in built)
 
     def line_comes(line):
         start = re.match(r"\s*Start\s+\d+: (\S+)", line)
         if start:
             done.append(start.group(1))
-            console.progress(f"testing {len(done)}/{len(tests)}  {start.group(1)}")
+            console.progress(f"testing {len(done)}/{total}  {start.group(1)}")
 
-    command = [cmake_tools.find("ctest")[0], "--preset", preset, *label, "--output-junit", str(results / "ctest.xml"),
-               "--test-output-size-passed", "4000000", "--test-output-size-failed", "4000000"]
-    code = cmake_tools.stream(command, line_comes, {"GTEST_OUTPUT": f"json:{results}/", "GTEST_COLOR": "no"})
+    commands = []
+    for preset, label, _ in built:
+        results = _results(preset)
+        shutil.rmtree(results, ignore_errors=True)
+        command = [cmake_tools.find("ctest")[0], "--preset", preset, *label, "--output-junit", str(results / "ctest.xml"),
+                   "--test-output-size-passed", "4000000", "--test-output-size-failed", "4000000"]
+        commands.append((command, {"GTEST_OUTPUT": f"json:{results}/", "GTEST_COLOR": "no"}))
+    codes = cmake_tools.stream_all(commands, line_comes)
     console.clear_progress()
-    programs = _read(results)
-    if len(programs) != len(tests):
-        raise DaysError(f"ctest ran {len(programs)} of {len(tests)} tests", f"ctest --preset {preset}", WRONG)
-    where = gpus.detect().gpu.name if preset == "cuda" and gpus.detect().gpu else f"this CPU ({preset})"
-    return _report(programs, where, preset) and code == 0
+    good = True
+    for (preset, _, count), code in zip(built, codes):
+        programs = _read(_results(preset))
+        if len(programs) != count:
+            raise DaysError(f"ctest ran {len(programs)} of {count} tests", f"ctest --preset {preset}", WRONG)
+        good = _report(preset, programs) and code == 0 and good
+    return good
+
+
+def _results(preset):
+    return paths.BUILD / preset / "test-results"
 
 
 def _listed(preset, label):
@@ -168,8 +188,9 @@ def _case(suite, case, output):
     return Case(suite, case["name"], outcome, message)
 
 
-def _report(programs, where, preset):
+def _report(preset, programs):
     """Prints every program's lines, then what failed, then the sum; whether all is well."""
+    where = gpus.detect().gpu.name if preset == "cuda" and gpus.detect().gpu else f"this CPU ({preset})"
     for program in programs:
         _show_program(program, where)
     counts = {outcome: sum(program.count(outcome) for program in programs) for outcome in _MARKS}
@@ -196,11 +217,11 @@ def _show_program(program, where):
         ladders, others = _ladders(program.cases)
         title = f"Day {day.label} on {where}"
         if len(ladders) == 1:
-            title += ": " + _extent(*ladders.values())
+            title += ": " + _extent(*ladders.items())
         console.say(console.paint(title, "bold"))
         for name, cases in ladders.items():
             if len(ladders) > 1:
-                console.say(f"{name}: {_extent(cases)}")
+                console.say(f"{name}: {_extent((name, cases))}")
             _show_ladder(cases)
         if others:
             _show_line("others", others)
@@ -226,13 +247,16 @@ def _parts(case):
     return variant, kind, shape
 
 
-def _extent(cases):
-    """5 rungs x 23 shapes x 3 types"""
+def _extent(ladder):
+    """5 rungs x 23 shapes x 3 types; 6 programs x 3 orders. ladder: (name, cases)"""
+    name, cases = ladder
     parts = [_parts(case) for case in cases if not case.name.startswith(_REJECT)]
     variants = {variant for variant, _, _ in parts} - {"CPU_parallel"}
     shapes = {shape for _, _, shape in parts if re.fullmatch(r"\d+(x\d+)*", shape)}
     kinds = {kind for _, kind, _ in parts}
     counts = [(len(variants), "rung"), (len(shapes), "shape")] + ([(len(kinds), "type")] if len(kinds) > 1 else [])
+    if name == "programs":  # tests/program_tests.h
+        counts = [(len(variants), "program"), (len({shape for _, _, shape in parts}), "order")]
     return " x ".join(f"{count} {word}{'s' if count != 1 else ''}" for count, word in counts)
 
 
@@ -273,8 +297,8 @@ def _show_line(name, cases):
             reasons[reason] = reasons.get(reason, 0) + 1
     if set(marks) == {"s"} and len(reasons) == 1:  # nothing of it ran, for one reason
         text = f"{'s' * len(marks)}  {next(iter(reasons))}" if len(marks) < 9 else f"s x {len(marks)}  {next(iter(reasons))}"
-        lines = console.wrap(f"{name:<{_NAME}}{text}", " " * _NAME, "")
-        console.say("\n".join(re.sub(r"(?<= )s+(?=  | x )", lambda match: console.paint(match.group(), "yellow"), line, 1)
+        lines = console.wrap(f"{name:<{_NAME - 1}} {text}", " " * _NAME, "")
+        console.say("\n".join(re.sub(r"(?<= )s+(?=  | x )", lambda match: console.paint(match.group(), "yellow"), line, count=1)
                               for line in lines))
         return
     if len(name) >= _NAME:

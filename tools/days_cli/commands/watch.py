@@ -37,9 +37,9 @@ def run(args):
 
 
 def _state(path):
-    """Changes with every save; None while an editor has the file out of the way."""
+    """Changes with every save; None while an editor has the file out of the way, or its drive is gone."""
     try:
         status = path.stat()
-    except FileNotFoundError:
+    except OSError:
         return None
     return status.st_mtime_ns, status.st_size, status.st_ino

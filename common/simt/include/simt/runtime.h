@@ -280,17 +280,20 @@ inline void sync_warp(std::uint32_t mask, Site site) {
 }
 std::uint32_t active_mask(Site site);  // the lanes of this warp that wait at the same place
 
+// Whether the value that an atomic operation finds matters: that of atomicExch often doesn't.
+enum class AtomicKind : unsigned char { store, update };
 // Before each atomic operation on [address, address + bytes): counts it, yields now and then.
 extern __thread std::uint64_t atomics_done;
 extern bool checked_build;  // the program's .cu files call the checker at each access
-void check_atomic(const volatile void* address, std::size_t bytes);
+void check_atomic(const volatile void* address, std::size_t bytes, AtomicKind kind);
 void note_release();  // checked builds: the running thread may publish what it has done
 inline void published() {
   if (__builtin_expect(checked_build, 0)) note_release();
 }
-inline void atomic_point(const volatile void* address, std::size_t bytes) {
+inline void atomic_point(const volatile void* address, std::size_t bytes,
+                         AtomicKind kind = AtomicKind::update) {
   ++atomics_done;
-  if (__builtin_expect(checked_build, 0)) check_atomic(address, bytes);
+  if (__builtin_expect(checked_build, 0)) check_atomic(address, bytes, kind);
   tick();
 }
 
@@ -399,6 +402,8 @@ struct Stats {
   LaunchStats last, total;
 };
 Stats stats();  // of all launches so far; runs those that are queued
+// Whether launches from here on are in the trace, where there is one; runs those that are queued.
+void trace_launches(bool traced);
 
 // ---- streams ----
 extern bool per_thread_default_stream;  // --default-stream per-thread: the handle 0 is the calling thread's

@@ -54,7 +54,7 @@ class AtomicMembers {
   operator T() const noexcept { return load(); }
   T exchange(T value, Order order = kStrict) const noexcept {
     publish(order);
-    return atomic_update(cell(), [&](const T&) { return value; });
+    return atomic_exchange(cell(), value);
   }
   bool compare_exchange_strong(T& expected, T value, Order order = kStrict, Order = kStrict) const noexcept {
     publish(order);

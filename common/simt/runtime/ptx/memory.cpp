@@ -22,7 +22,8 @@ void touch(const Frame& f, char* p, std::size_t bytes, bool writes, bool strong 
   if (tracing) {
     trace_access(p, bytes, writes, f.caller);
   } else if (checked_build) {
-    check_slowly(p, bytes, writes ? Access::write : Access::read, strong, bytes, f.caller);
+    check_slowly(p, bytes, writes ? Access::write : Access::read, strong ? Strength::atomic : Strength::plain,
+                 bytes, f.caller);
   }
 }
 
@@ -123,7 +124,8 @@ Step atomic(const Instruction& in) {
     char* p = resolve(f, at, shared);
     if (reinterpret_cast<std::uintptr_t>(p) % static_cast<unsigned>(bits / 8) != 0)
       fail_at(f.site, "simt-misaligned", "misaligned atomic operation of %d bytes", bits / 8);
-    atomic_point(p, static_cast<std::size_t>(bits / 8));
+    atomic_point(p, static_cast<std::size_t>(bits / 8),
+                 op == "exch" ? AtomicKind::store : AtomicKind::update);
     const std::uint64_t x = read(f, b), y = read(f, c);
     const std::uint64_t old = bits == 64   ? exchange<std::uint64_t>(p, op, type, x, y)
                               : bits == 32 ? exchange<std::uint32_t>(p, op, type, x, y)

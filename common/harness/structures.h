@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+//
+// Part of instance.cpp: structures.h's definitions.
+#pragma once
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "common/check.h"
+#include "common/inputs.h"
+#include "common/random.h"
+#include "common/structures.h"
+#include "common/util.h"
+
+namespace days {
+
+Csr random_csr(uint64_t seed, int64_t rows, int64_t cols, int64_t mean, RowLengths lengths) {
+  require(rows > 0 && cols > 0 && mean >= 0, "random_csr: rows and columns are positive, not", rows);
+  // Streams of random numbers that do not depend on each other.
+  const uint64_t of_length = mix(seed), of_column = mix(seed + 1), of_value = mix(seed + 2);
+  Csr csr;
+  csr.row_ptr.reserve(static_cast<size_t>(rows) + 1);
+  csr.row_ptr.push_back(0);
+  int64_t total = 0;
+  for (int64_t row = 0; row < rows; ++row) {
+    const uint64_t bits = random_bits(of_length, static_cast<uint64_t>(row));
+    int64_t length = mean;
+    if (lengths == RowLengths::kUneven) {
+      const uint64_t kind = bits % 64;
+      length = kind < 8    ? 0
+               : kind == 8 ? 16 * mean
+                           : static_cast<int64_t>((bits >> 8) % static_cast<uint64_t>(2 * mean + 1));
+    }
+    length = std::min(length, cols);
+    total += length;
+    if (total > std::numeric_limits<int32_t>::max())
+      throw TooLarge("more than 2^31 - 1 numbers in the matrix");
+    csr.row_ptr.push_back(static_cast<int32_t>(total));
+    for (int64_t i = 0; i < length; ++i) {  // one in each of `length` equal ranges of columns
+      const int64_t first = i * cols / length, next = (i + 1) * cols / length;
+      csr.columns.push_back(static_cast<int32_t>(
+          uniform_integer(of_column, static_cast<uint64_t>(total - length + i), first, next)));
+    }
+  }
+  csr.values.resize(csr.columns.size());
+  for (size_t i = 0; i < csr.values.size(); ++i) csr.values[i] = static_cast<double>(normal(of_value, i));
+  return csr;
+}
+
+PageTable random_pages(uint64_t seed, int64_t sequences, int64_t longest, int64_t page_size) {
+  require(sequences > 0 && longest > 0 && page_size > 0, "random_pages: all of them are positive, not",
+          sequences);
+  PageTable table;
+  table.most_pages = ceil_div(longest, page_size);
+  for (int64_t i = 0; i < sequences; ++i) {
+    const int64_t length = i == 0   ? longest
+                           : i == 1 ? 1
+                                    : uniform_integer(mix(seed), static_cast<uint64_t>(i), 1, longest + 1);
+    table.lengths.push_back(static_cast<int32_t>(length));
+    table.count += ceil_div(length, page_size);
+    if (table.count > std::numeric_limits<int32_t>::max()) throw TooLarge("more than 2^31 - 1 pages");
+  }
+  std::vector<int32_t> free(static_cast<size_t>(table.count));
+  for (size_t i = 0; i < free.size(); ++i) free[i] = static_cast<int32_t>(i);
+  for (size_t i = free.size(); i-- > 1;)  // Fisher and Yates
+    std::swap(free[i],
+              free[static_cast<size_t>(uniform_integer(mix(seed + 1), i, 0, static_cast<int64_t>(i) + 1))]);
+  table.pages.assign(static_cast<size_t>(sequences * table.most_pages), -1);
+  size_t next = 0;
+  for (int64_t i = 0; i < sequences; ++i) {
+    const int64_t pages = ceil_div(int64_t{table.lengths[static_cast<size_t>(i)]}, page_size);
+    for (int64_t page = 0; page < pages; ++page)
+      table.pages[static_cast<size_t>(i * table.most_pages + page)] = free[next++];
+  }
+  return table;
+}
+
+}  // namespace days

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+//
+// Wrong kernels: each has one bug, which the tests of its ladder have to find, and find for the right reason.
+// tests/dayNN_wrong.cu says below each kernel
+//
+//   MUST_REJECT(matmul, drops_tail, "300 x 1 x 5: c[0,0] is");
+//
+// where drops_tail is a launcher, void drops_tail(const Matmul<T>&, cudaStream_t) for a type T of the ladder. The
+// day's tests run it like a variant, on every test shape with the ladder's inputs and each hostile one, until a
+// check fails. What is said then, "rejected at 300 x 1 x 5: c[0,0] is 1.5, expected 2.25; ...", must contain the
+// text, or one of several with | between: what the bug does, in a word or two that are the same on every
+// device; or the slug of the CPU backend's report, "simt-race-shared", which a checked build makes of some. A
+// launch that fails is no rejection. tests/testing.cpp does all that.
+//
+// Where a file launches its wrong kernels alike, by a template, the launcher may be launch<drops_tail> (or
+// launch_...<drops_tail>); the test is called drops_tail then.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <typeinfo>
+
+#include "common/function.h"
+
+#define MUST_REJECT(ladder, wrong, message)                                     \
+  [[maybe_unused]] static const bool DAYS_REJECT_JOIN(days_reject_, __LINE__) = \
+      ::days::testing_detail::register_wrong(#ladder, #wrong, wrong, message, __FILE__, __LINE__)
+#define DAYS_REJECT_JOIN(a, b) DAYS_REJECT_JOIN_NOW(a, b)
+#define DAYS_REJECT_JOIN_NOW(a, b) a##b
+
+namespace days::testing_detail {
+
+// A wrong kernel's launcher, and the problem that it takes.
+struct Wrong {
+  const char* ladder;
+  const char* name;
+  const std::type_info& problem;
+  Function<void(const void* problem, cudaStream_t)> launch;
+  const char* message;
+  const char* file;
+  int line;
+};
+bool register_wrong(const Wrong& wrong);
+
+template <class Problem>
+bool register_wrong(const char* ladder, const char* name, void (*wrong)(const Problem&, cudaStream_t),
+                    const char* message, const char* file, int line) {
+  const auto launch = [wrong](const void* problem, cudaStream_t stream) {
+    wrong(*static_cast<const Problem*>(problem), stream);
+  };
+  return register_wrong({ladder, name, typeid(Problem), launch, message, file, line});
+}
+
+}  // namespace days::testing_detail

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: MIT
+"""Day 13's ideas: a tile that changes hands, its banks, the order of blocks, and pieces that begin where sectors do.
+
+    tools/pictures.py 13
+"""
+from drawing import BAD, GLOBAL, GOOD, INK, OUTPUT, SHARED, SOFT, THREADS, WHITE, Card, constant, picture
+
+TILE = constant("day13_transpose/03_padded.cu", "kTile")
+ALIGN = constant("day13_transpose/07_aligned.cu", "kAlign")
+
+
+@picture("turn.svg")
+def turn():
+    """One 4 x 4 tile: a warp (4 lanes here) takes a row of in, and after the barrier a column of the tile."""
+    card = Card("A tile turns in shared memory", 300,
+                "A warp reads a row of in into a row of the tile. After the barrier it reads a column of the tile and writes "
+                "it as a row of out.")
+    letters = [["a", "b", "c", "d"], ["e", "f", "g", "h"], ["i", "j", "k", "l"], ["m", "n", "o", "p"]]
+    lane = lambda at: lambda row, col: THREADS[at(row, col)] if at(row, col) is not None else None
+    white = lambda at: lambda row, col: WHITE if at(row, col) is not None else None
+    row1 = lambda row, col: col if row == 1 else None  # lane = column of in
+    column1 = lambda row, col: row if col == 1 else None  # lane = row of the tile
+    for left, name, at, values, fill in ((30, "in", row1, lambda r, c: letters[r][c], GLOBAL),
+                                         (180, "tile", None, lambda r, c: letters[r][c], SHARED),
+                                         (330, "out", row1, lambda r, c: letters[c][r], OUTPUT)):
+        if at:
+            card.matrix(left, 96, 4, 4, 30, name, fill, values, lane(at), white(at))
+        else:
+            card.matrix(left, 96, 4, 4, 30, name, fill, values, lane(column1), white(column1))
+    card.arrow(154, 156, 176, 156)
+    card.arrow(304, 156, 326, 156)
+    card.text(90, 244, "1. along a row", 16)
+    card.text(240, 244, "2. down a column", 16)
+    card.text(390, 244, "3. along a row", 16)
+    card.text(240, 280, "A colour is a lane. Global memory only sees rows.", 16, SOFT)
+    return card
+
+
+@picture("banks.svg")
+def banks():
+    card = Card("Where a column of the tile lies", 330,
+                f"Four banks stand for the {TILE} of a GPU. The column's four elements are all in bank 0 of a plain tile, and in "
+                "four different banks of a padded and of a swizzled one.")
+    names = "abcdefghijklmnop"
+    wanted = {"a": 0, "e": 1, "i": 2, "m": 3}
+
+    def padded(row, bank):
+        place = row * 4 + bank
+        return names[place // 5 * 4 + place % 5] if place % 5 < 4 and place < 19 else None
+
+    plain = lambda row, bank: names[row * 4 + bank]
+    swizzled = lambda row, bank: names[row * 4 + (bank ^ row)]
+    for left, name, rows, word, turns, color in ((58, "plain", 4, plain, "4 turns", BAD),
+                                                 (202, "padded", 5, padded, "1 turn", GOOD),
+                                                 (346, "swizzled", 4, swizzled, "1 turn", GOOD)):
+        card.text(left + 54, 70, name, 17, bold=True)
+        card.banks(left, 104, rows, 4, word, wanted, 27, label=left == 58)
+        for bank in range(4 if left > 58 else 0):
+            card.text(left + (bank + 0.5) * 27, 98, bank, 15, SOFT)
+        card.text(left + 54, 268, turns, 18, color, bold=True)
+    card.text(240, 308, "Colours: lanes 0 to 3 want a, e, i and m at once.", 16, SOFT)
+    return card
+
+
+@picture("order.svg")
+def order():
+    """Sixteen blocks of a 4 x 4 grid of tiles; four run at a time."""
+    card = Card("Blocks that run at once should write side by side", 330,
+                "With blocks numbered across in, four running blocks write to four groups of rows of out. Numbered down, they "
+                "write neighbouring pieces of the same rows.")
+    for left, name, first, words, color in ((36, "several: numbered across", lambda r, c: r * 4 + c, "four rows open at once", BAD),
+                                            (270, "down: numbered down", lambda r, c: c * 4 + r, "one row open", GOOD)):
+        card.text(left + 87, 66, name, 16, bold=True)
+        running = lambda r, c, first=first: first(r, c) < 4
+        card.matrix(left, 104, 4, 4, 20, "in", GLOBAL, lambda r, c, first=first: first(r, c),
+                    lambda r, c: THREADS[0] if running(r, c) else None, lambda r, c: WHITE if running(r, c) else None)
+        card.arrow(left + 84, 144, left + 90, 144)
+        turned = lambda r, c, first=first: first(c, r)
+        card.matrix(left + 94, 104, 4, 4, 20, "out", OUTPUT, turned,
+                    lambda r, c: THREADS[0] if turned(r, c) < 4 else None, lambda r, c: WHITE if turned(r, c) < 4 else None)
+        card.text(left + 87, 220, words, 17, color, bold=True)
+    card.text(240, 266, "A cell is a tile, its number the block that moves it.", 16, SOFT)
+    card.text(240, 292, "Blue: the four blocks that run now.", 16, SOFT)
+    return card
+
+
+@picture("aligned.svg")
+def aligned(rows=3, length=9, sector=4):
+    """Toy: rows of 9 elements, sectors and tiles of 4."""
+    card = Card("Pieces that begin where a sector begins", 372,
+                "Three rows of out, each nine elements long, so that rows begin at odd places within sectors of four. Cut where the "
+                "tiles are, pieces straddle sectors. Moved back to the start of a sector, each piece stays within one.")
+    size, left = 15.2, 30
+    for top, words, back, color in ((96, "cut where the tiles are", False, BAD), (222, "moved back to where a sector begins", True, GOOD)):
+        pieces = []  # of each element: which piece of its row it belongs to
+        for row in range(rows):
+            moved = row * length % sector if back else 0
+            pieces += [(i + moved) // sector for i in range(length)]
+        torn = sum(len({(p // length, pieces[p]) for p in range(first, min(first + sector, rows * length))}) > 1 and
+                   first // length == min(first + sector - 1, rows * length - 1) // length
+                   for first in range(0, rows * length, sector))
+        card.text(32, top - 18, words, 16, at="start", bold=True)
+        card.text(448, top - 18, f"{torn} torn" if torn else "none torn", 16, color, "end", bold=True)
+        for place, piece in enumerate(pieces):
+            card.box(left + place * size, top, size, 30, THREADS[piece], round=0, thick=0.6)
+        for first in range(0, rows * length, sector):
+            card.box(left + first * size, top - 4, min(sector, rows * length - first) * size, 38, line=INK, thick=2.2, round=1)
+        for row in range(rows):
+            card.text(left + (row + 0.5) * length * size, top + 56, f"row {row} of out", 15, SOFT)
+            if row:
+                card.line(left + row * length * size, top + 36, left + row * length * size, top + 60, SOFT, 1.4, dashed=True)
+    card.text(240, 318, "A colour is a tile's piece, a frame a sector.", 16, SOFT)
+    card.text(240, 344, f"In the kernel pieces begin at multiples of {ALIGN} bytes.", 16, SOFT)
+    return card

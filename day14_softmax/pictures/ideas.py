@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: MIT
+"""Day 14's ideas: how often a row is read, how two parts of a row become one, a shuffle's butterfly, a row over a cluster.
+
+    tools/pictures.py 14
+"""
+from math import exp
+
+from drawing import BAD, GLOBAL, GOOD, OUTPUT, REGISTERS, SOFT, THREADS, WHITE, Card, constant, picture
+
+CLUSTER_THREADS = constant("day14_softmax/07_cluster.cu", "kThreads")
+CLUSTER_ELEMENTS = constant("day14_softmax/07_cluster.cu", "kElements")
+
+
+@picture("passes.svg")
+def passes():
+    card = Card("How often a row comes from memory", 330,
+                "Three passes over the row: maximum, sum, quotients. Online makes maximum and sum in one. Registers keep the row, "
+                "so that it comes once.")
+    rows = (("naive, shared", (("maximum", GLOBAL), ("sum", GLOBAL), ("divide", GLOBAL)), "3 reads", BAD),
+            ("online, warp, vectors", (("maximum and sum", GLOBAL), ("divide", GLOBAL)), "2 reads", SOFT),
+            ("registers, cluster", (("load", GLOBAL), ("maximum, sum, divide", REGISTERS)), "1 read", GOOD))
+    for i, (name, steps, words, color) in enumerate(rows):
+        top = 74 + 80 * i
+        card.text(24, top, name, 16, at="start", bold=True)
+        card.text(456, top, words, 17, color, "end", bold=True)
+        left, width = 24, 432 / len(steps)
+        for j, (what, fill) in enumerate(steps):
+            if name.startswith("registers"):
+                width = 110 if j == 0 else 322
+            card.box(left, top + 12, width - 8, 34, fill)
+            card.text(left + width / 2 - 4, top + 34, what, 15)
+            left += width
+    card.text(240, 312, "Blue: the whole row is asked of global memory.", 16, SOFT)
+    return card
+
+
+@picture("merge.svg")
+def merge():
+    left, right = [3, 1, 2], [5, 2, 4]
+    part = lambda row: (max(row), sum(exp(x - max(row)) for x in row))
+    (m1, s1), (m2, s2) = part(left), part(right)
+    most, total = part(left + right)
+    assert abs(s1 * exp(m1 - most) + s2 * exp(m2 - most) - total) < 1e-12
+    card = Card("Two parts of a row become one", 326,
+                f"The left part has maximum {m1} and sum {s1:.2f}, the right one {m2} and {s2:.2f}. The left sum shrinks by "
+                f"e^({m1} - {most}) before the two are added.")
+    card.cells(66, "", left, left=48, size=52, height=36, fill=GLOBAL)
+    card.cells(66, "", right, left=276, size=52, height=36, fill=GLOBAL)
+    for x, (most_of, sum_of) in ((126, (m1, s1)), (354, (m2, s2))):
+        card.arrow(x, 104, x, 132)
+        card.box(x - 78, 134, 156, 56, REGISTERS)
+        card.text(x, 157, f"max {most_of}", 16, bold=True)
+        card.text(x, 180, f"sum {sum_of:.2f}", 16)
+    card.arrow(126, 192, 196, 236, BAD, 2.4)
+    card.arrow(354, 192, 284, 236)
+    card.text(130, 222, f"× e^({m1} − {most})", 16, BAD, "end", bold=True)
+    card.text(350, 222, "× 1", 16, SOFT, "start", bold=True)
+    card.box(112, 238, 256, 60, OUTPUT)
+    card.text(240, 262, f"max {most}", 16, bold=True)
+    card.text(240, 286, f"sum {s1:.2f} · {exp(m1 - most):.3f} + {s2:.2f} = {total:.2f}", 15)
+    return card
+
+
+@picture("butterfly.svg")
+def butterfly():
+    card = Card("Three shuffles, and all lanes know the sum", 344,
+                "Eight lanes. In each step a lane adds what the lane with one bit of its number flipped has; after three steps all "
+                "hold the sum.")
+    bottom = card.butterfly(76, [3, 1, 4, 1, 5, 9, 2, 6], lambda a, b: a + b)
+    card.text(240, bottom + 42, "A warp has 32 lanes: five steps, ^ 1 to ^ 16.", 16, SOFT)
+    return card
+
+
+@picture("cluster.svg")
+def cluster(blocks=4):
+    card = Card("A row over the blocks of a cluster", 344,
+                "Each block of the cluster keeps a quarter of the row in its registers and writes its maximum and sum into the "
+                "shared memory of all four.")
+    size = 104
+    left = (480 - blocks * size) / 2
+    card.text(240, 66, "one row of x", 16, bold=True)
+    for b in range(blocks):
+        x = left + b * size
+        card.box(x, 76, size, 30, GLOBAL)
+        card.arrow(x + size / 2, 108, x + size / 2, 128)
+        card.box(x + 6, 130, size - 12, 48, REGISTERS)
+        card.text(x + size / 2, 151, f"block {b}", 15, bold=True)
+        card.text(x + size / 2, 170, "registers", 15)
+        for to in range(blocks):
+            card.line(x + size / 2, 180, left + to * size + 17 + b * 23, 236, THREADS[b], 1.4)
+        for other in range(blocks):
+            card.box(x + 6 + other * 23, 238, 23, 28, THREADS[other], round=1)
+            card.text(x + 17.5 + other * 23, 257, other, 15, WHITE, bold=True)
+    card.text(240, 290, "shared memory: everyone's maximum and sum", 16, bold=True)
+    card.text(240, 320, f"In the kernel a block holds {CLUSTER_THREADS} × {CLUSTER_ELEMENTS} elements.", 16, SOFT)
+    return card

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+// The day's two ladders, the same kernels with and without a causal mask: who competes, on which shapes and
+// inputs, measured against what. Host only.
+
+#include <string>
+
+#include "common/ladder.h"
+#include "common/random.h"
+#include "day43_flash_attention/attention.h"
+
+namespace day43 {
+namespace {
+
+// Each key outweighs those before it, so the largest score so far grows with every tile, in one row in two.
+auto rising(bool causal) {
+  return days::attention_elements(
+      causal, [](int row, size_t) { return row % 2 == 0 ? 0.5 : -0.25; },
+      [](int row, size_t i) { return 0.02 * row + 0.1 * days::normal(301, i); },
+      [](int, size_t i) { return days::normal(302, i); });
+}
+
+// One key in fifty is thirty times as long as the others, and takes all the weight or none; one value in
+// seventy is large.
+auto outliers(bool causal) {
+  return days::attention_elements(
+      causal, [](int, size_t i) { return days::normal(303, i); },
+      [](int row, size_t i) { return days::normal(304, i) * (row % 50 == 7 ? 30 : 1); },
+      [](int row, size_t i) { return days::normal(305, i) * (row % 70 == 69 ? 100 : 1); });
+}
+
+// All weights are the same, so a row of o is the mean of the values that it sees.
+auto all_equal(bool causal) {
+  return days::attention_elements(
+      causal, [](int, size_t) { return 1.0; }, [](int, size_t) { return -2.0; },
+      [](int row, size_t) { return 1.0 + row % 5; });
+}
+
+// `prefix` goes before the rungs' names, which have to differ between the ladders of a day.
+auto attention_ladder(const char* name, const std::string& prefix, bool causal) {
+  const auto rung = [prefix](const char* rung_name) { return prefix + rung_name; };
+  return days::ladder<Attention>(name, __builtin_FILE())
+      .extents({"batch", "heads", "seq_q", "seq_k", "dim"})
+      .types<float, days::half, days::bf16>()
+      .variant(rung("naive").c_str(), LAUNCHER(attention_naive))
+      .variant(rung("tiled").c_str(), LAUNCHER(attention_tiled))
+      .variant(rung("mma").c_str(), LAUNCHER(attention_mma))
+      .runs_on(days::sm_80)
+      .variant(rung("async").c_str(), LAUNCHER(attention_async))
+      .runs_on(days::sm_80)
+      .variant(rung("skipping").c_str(), LAUNCHER(attention_skipping))
+      .runs_on(days::sm_80)
+      .variant(rung("wide").c_str(), LAUNCHER(attention_wide))
+      .runs_on(days::sm_80)
+      .variant(rung("turing").c_str(), LAUNCHER(attention_turing))
+      .reference(LAUNCHER(attention_reference))
+      .parallel(LAUNCHER(attention_parallel))
+      // One query and one key; around the tiles of 32, 64 and 128; more keys than queries and fewer; heads
+      // and batches that are odd.
+      .shapes({{1, 1, 1, 1, 64},
+               {3, 1, 17, 1, 128},
+               {1, 1, 1, 1000, 64},
+               {1, 3, 63, 65, 64},
+               {1, 1, 64, 64, 128},
+               {1, 1, 65, 63, 64},
+               {1, 1, 127, 129, 128},
+               {1, 1, 129, 127, 64},
+               {1, 2, 70, 200, 64},
+               {1, 1, 200, 70, 128}})
+      .gpu_shapes(
+          {{1, 3, 1000, 1000, 64}, {1, 2, 1023, 2049, 128}, {3, 1, 777, 129, 128}, {1, 1, 2600, 2500, 64}})
+      .bench({{8, 16, 2048, 2048, 64}, {8, 8, 2048, 2048, 128}})
+      .sweep({{32, 16, 512, 512, 64},
+              {16, 16, 1000, 1000, 64},
+              {16, 16, 1024, 1024, 64},
+              {8, 16, 2047, 2049, 64},
+              {8, 16, 2048, 2048, 64},
+              {4, 16, 4096, 4096, 64},
+              {2, 16, 8192, 8192, 64},
+              {1, 16, 16384, 16384, 64},
+              {16, 8, 1024, 1024, 128},
+              {8, 8, 2048, 2048, 128},
+              {4, 8, 4096, 4096, 128},
+              {2, 8, 8192, 8192, 128},
+              {1, 8, 16384, 16384, 128}},
+             {.over = "seq_k", .each = "dim", .type = "bf16"})
+      .show({{1, 2, 256, 256, 64}})
+      .inputs(days::attention_inputs(causal))
+      .hostile("scores of thousands", days::attention_inputs(causal, 50))
+      .hostile("rising scores", rising(causal))
+      .hostile("outliers", outliers(causal))
+      .hostile("all equal", all_equal(causal))
+      .traffic(LAUNCHER(attention_traffic))
+      .flops(LAUNCHER(attention_flops), days::Rate::by_type)
+      .tolerance(days::AttentionTolerance{})
+      .tolerance("lse", days::AttentionLseTolerance{})
+      .check_large(LAUNCHER(attention_check_large));
+}
+
+const auto attention =
+    attention_ladder("attention", "", false)
+        .exercise(LAUNCHER(exercise),
+                  "attention in tiles: a key fetched once for 64 queries, no score stored", "naive", "tiled",
+                  {.reads_per_input = 8, .wasted_sectors = 0.1, .conflicts = 0.1})
+        .needs(kAligned)
+        .lesson("scores live and die in registers: what is never stored need not be loaded.");
+
+const auto causal = attention_ladder("causal", "causal_", true)
+                        .lesson("half of the keys come too late: do not even look at their tiles.");
+
+REGISTER_LADDER(attention);
+REGISTER_LADDER(causal);
+
+}  // namespace
+}  // namespace day43

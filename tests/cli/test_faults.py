@@ -1,0 +1,185 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""A program that dies is never believed: no verdict, table or count stands on results of which nobody said they were all."""
+import os
+import resource
+import signal
+import sys
+import time
+import unittest
+from pathlib import Path
+from unittest import mock
+
+import support
+from days_cli import exercises, judge, programs, run_build
+from days_cli.commands import explain
+
+FAULTS = Path(__file__).resolve().with_name("faults.cu")
+
+
+class Real(support.Case):
+    """The harness itself, with one kernel's file that dies in all the ways."""
+
+    def setUp(self):
+        super().setUp()
+        day = exercises.resolve("1", "check")
+        self.kernel = judge.Kernel(day, file=os.path.relpath(FAULTS, support.ROOT))
+        program = self.kernel.program()  # built once, then only looked at
+        self.replace(run_build, "build_day", lambda *_, **__: program)
+
+    def stage(self, fault):
+        self.environment(FAULT=fault)
+        return judge.correct(self.kernel)[1]
+
+    def test_only_the_whole_is_believed(self):
+        stage = self.stage("")
+        self.assertEqual((stage.verdict, stage.about), ("ok", "36 cases of 18 shapes, 18 refused as they must be"))
+        for fault, said in (("segv", "was ended by SIGSEGV (Segmentation fault)"),
+                            ("fpe", "was ended by SIGFPE (Floating point exception)"),
+                            ("abort", "was ended by SIGABRT (Aborted)"),
+                            ("kill", "was ended by SIGKILL (Killed)"),
+                            ("no exception", "was ended by SIGABRT (Aborted)"),
+                            ("_exit", "ended with exit code 0 before it was through"),
+                            ("exit", "exit() was called at n 33, random inputs"),
+                            ("kernel", "exit() was called at n 33, random inputs")):
+            stage = self.stage(fault)
+            self.assertEqual((stage.verdict, stage.about), ("FAIL", "18 of 54 cases pass"), fault)
+            self.assertEqual(stage.lines[0], "n 33, random inputs:", fault)
+            self.assertIn(said, " ".join(stage.lines), fault)
+        stage = self.stage("all")
+        self.assertEqual((stage.verdict, stage.about), ("FAIL", "0 of 54 cases pass"))
+        self.assertEqual(stage.lines[0], "n 1, random inputs:")
+
+    def test_exception(self):
+        stage = self.stage("exception")
+        self.assertEqual(stage.verdict, "FAIL")
+        self.assertIn("the plan is too large", " ".join(stage.lines))
+
+    def test_what_does_not_end_is_stopped_with_all_that_it_started(self):
+        self.environment(DAYS_CHECK_SECONDS="8")
+        began = time.monotonic()
+        stage = self.stage("loop")
+        self.assertLess(time.monotonic() - began, 60)
+        text = " ".join(stage.lines)
+        self.assertEqual(stage.verdict, "FAIL")
+        self.assertIn("n 33, random inputs: the program was stopped, because this did not end within 8 seconds",
+                      " ".join(text.split()))
+        child = int(text.partition("child ")[2].split()[0])
+        self.assertFalse(support.alive(child))
+
+    def test_children_say_nothing_and_are_not_waited_for(self):
+        self.assertEqual(self.stage("fork").verdict, "ok")
+
+    def test_output_is_bounded(self):
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        self.assertEqual(self.stage("print").verdict, "FAIL")
+        grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+        self.assertLess(grown / (1 if sys.platform != "darwin" else 1024), 32 << 10, "KiB, for 300 MiB of output")
+
+    def test_run(self):
+        command = ["run", "1", "--backend", "simt", "--with", str(FAULTS), "--variant", "exercise", "--size", "33"]
+        for fault, code, said in (("", 0, ""), ("_exit", 1, "before it was through, at checking exercise, 33"),
+                                  ("exit", 1, "exit() was called at checking exercise, 33"), ("segv", 1, "SIGSEGV")):
+            done = self.shell(*command, env=dict(os.environ, FAULT=fault))
+            self.assertEqual(done.returncode, code, done.stderr)
+            self.assertIn(said, " ".join(done.stderr.split()))
+
+
+class Fake(support.Case):
+    """The tool's side alone."""
+
+    def program(self, text, name="program"):
+        path = self.folder / name
+        path.write_text(f"#!{sys.executable}\nimport os, sys\ntell = open(int(os.environ['DAYS_PROGRESS']), 'w', 1)\n{text}\n")
+        path.chmod(0o755)
+        return path
+
+    def cases(self, text):
+        kernel = mock.Mock(variant="exercise", file="")
+        head = "cases = open(sys.argv[sys.argv.index('--cases') + 1], 'w', 1)\ntell.write('begin\\n')\n"
+        kernel.program = lambda **_: self.program(head + text)
+        return kernel
+
+    CASE = '{"result": "%s", "shape": {"n": %d}, "type": "fp32", "inputs": "", "blocks": 1, "unwritten": 0, "compared": 1, ' \
+           '"wrong": 0, "first": [], "notes": []}'
+
+    def told(self, header, results, rest):
+        lines = [header, *(self.CASE % (result, n) for n, result in enumerate(results, 1))]
+        return self.cases("".join(f"cases.write({line + chr(10)!r})\n" for line in lines) + rest)
+
+    def test_the_count_is_compared(self):
+        end = "tell.write('end 0\\n')"
+        header = '{"ladder": "x", "cases": 3, "exercise": {}}'
+        self.assertEqual(judge.correct(self.told(header, ["ok"] * 3, end))[1].verdict, "ok")
+        for results, rest, said in ((["ok"] * 3, "", "before it was through"), (["ok"] * 2, end, "after 2 of 3 cases"),
+                                    (["ok"] * 4, end, "after 4 of 3 cases"), (["refused"] * 3, end, "No case ran"),
+                                    (["ok"] * 3, end + "\nos.kill(os.getpid(), 11)", "SIGSEGV")):
+            for stage in (judge.correct, judge.race_free):
+                kernel = self.told(header, results, rest)
+                got = stage(kernel)
+                got = got[1] if isinstance(got, tuple) else got
+                self.assertEqual(got.verdict, "FAIL", said)
+                self.assertIn(said, " ".join(got.lines))
+
+    def test_half_a_line(self):
+        stage = judge.correct(self.told('{"ladder": "x", "cases": 2}', ["ok"], "cases.write('{\"resu')"))[1]
+        self.assertEqual((stage.verdict, stage.about), ("FAIL", "1 of 2 cases pass"))
+
+    def test_nothing_told(self):
+        with self.assertRaises(programs.Died) as raised:
+            judge.correct(self.cases("os.kill(os.getpid(), 11)"))
+        self.assertEqual(raised.exception.code, 1)
+        self.assertIn("SIGSEGV", raised.exception.message)
+
+    def test_what_is_no_kernels_fault(self):
+        for code, said in ((2, "no variant x"), (3, "No space left on device")):
+            kernel = self.told('{"ladder": "x", "cases": 2}', ["ok"], f"tell.write('end {code}\\n')\n"
+                               f"sys.stderr.write('error: {said}\\n')\nsys.exit({code})")
+            with self.assertRaises(judge.DaysError) as raised:
+                judge.correct(kernel)
+            self.assertEqual((raised.exception.code, raised.exception.message), (code, said))
+
+    def test_a_main_of_its_own(self):
+        kernel = mock.Mock(variant="exercise", file="")
+        kernel.program = lambda **_: self.program("")
+        with self.assertRaises(judge.DaysError) as raised:
+            judge.correct(kernel)
+        self.assertEqual((raised.exception.code, raised.exception.message), (1, programs.OTHER_MAIN))
+        with self.assertRaises(judge.DaysError) as raised:
+            explain._listed(self.program(""))
+        self.assertEqual(raised.exception.message, programs.OTHER_MAIN)
+        program = self.program("")
+        self.replace(run_build, "build_day", lambda *_, **__: program)
+        code, _, err = self.days("run", "1", "--backend", "simt", "--with", str(FAULTS))
+        self.assertEqual((code, programs.OTHER_MAIN in " ".join(err.split())), (1, True))
+
+    def test_explain_and_counters(self):
+        program = self.program("tell.write('begin\\nat checking x, 4\\n')\nopen(os.environ['SIMT_TRACE'], 'w').write('{}')")
+        with self.assertRaises(programs.Died) as raised:
+            explain.count(program, None, "x")
+        self.assertIn("before it was through, at checking x, 4", raised.exception.message)
+        kernel = mock.Mock(variant="x")
+        kernel.program = lambda **_: program
+        stage = judge.counters(kernel, {**{gate.key: gate.unset for gate in judge.GATES}, "reads_per_input": 2})
+        self.assertEqual(stage.verdict, "FAIL")
+
+    def test_limits(self):
+        for limits in ({"seconds": 3}, {"step_seconds": 3}):
+            ended = programs.run([self.program("import time\ntell.write('at a\\n')\ntime.sleep(60)")], **limits)
+            self.assertEqual(ended.code, -signal.SIGKILL)
+            self.assertRegex(ended.problem, "was stopped, because .* 3 seconds")
+            self.assertEqual(ended.at, "a")
+
+    def test_pipe_that_is_left_open(self):
+        ended = programs.run([self.program("if os.fork(): os._exit(0)\nimport time\ntime.sleep(60)")], seconds=30)
+        self.assertEqual((ended.code, ended.stopped), (0, ""))
+
+    def test_bad_limit(self):
+        self.environment(DAYS_CHECK_SECONDS="soon")
+        with self.assertRaises(judge.DaysError) as raised:
+            judge.correct(self.cases(""))
+        self.assertEqual(raised.exception.code, 2)
+
+
+if __name__ == "__main__":
+    unittest.main()

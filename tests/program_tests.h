@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+//
+// The tests that every program day has: each of its programs ends with 0 and says "ok: ..." or "skip: ..." at
+// last, in three orders of streams and threads; and each of its mistakes fails and prints what its comments say.
+//
+//   TEST_PROGRAMS(day60);   // in tests/day60_test.cpp; cmake/AddProgramDay.cmake builds the programs beside it
+#pragma once
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+namespace days::program_tests {
+
+struct Outcome {
+  int code = -1;
+  std::string output;  // stdout and stderr, in the order of writing
+};
+
+inline Outcome run(const std::string& program, const std::string& environment,
+                   const std::string& flags = "") {
+  const std::string command =
+      environment + " '" + std::string(DAYS_PROGRAMS) + "/" + program + "' " + flags + " 2>&1";
+  Outcome outcome;
+  std::FILE* const pipe = popen(command.c_str(), "r");
+  if (pipe == nullptr) return outcome;
+  char part[512];
+  while (std::fgets(part, sizeof part, pipe) != nullptr) outcome.output += part;
+  const int status = pclose(pipe);
+  outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return outcome;
+}
+
+inline std::string last_line(const std::string& text) {
+  const size_t end = text.find_last_not_of('\n');
+  if (end == std::string::npos) return "";
+  const size_t begin = text.rfind('\n', end);
+  return text.substr(begin == std::string::npos ? 0 : begin + 1,
+                     end - (begin == std::string::npos ? 0 : begin));
+}
+
+// The texts behind `// plain:` or `// checked:` in a mistake's file.
+inline std::vector<std::string> expected(const std::filesystem::path& file, const std::string& build) {
+  std::vector<std::string> texts;
+  const std::string mark = "// " + build + ": ";
+  std::ifstream input(file);
+  for (std::string line; std::getline(input, line);)
+    if (line.rfind(mark, 0) == 0) texts.push_back(line.substr(mark.size()));
+  return texts;
+}
+
+inline std::vector<std::filesystem::path> files(const std::filesystem::path& folder) {
+  std::vector<std::filesystem::path> found;
+  std::error_code none;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, none))
+    if (entry.path().extension() == ".cu") found.push_back(entry.path());
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+class RunsWell : public testing::Test {
+ public:
+  RunsWell(std::string program, std::string order) : program_(std::move(program)), order_(std::move(order)) {}
+  void TestBody() override {
+    const Outcome outcome = run(program_, "SIMT_ORDER=" + order_);
+    ASSERT_EQ(outcome.code, 0) << outcome.output;
+    const std::string last = last_line(outcome.output);
+    EXPECT_TRUE(last.rfind("ok: ", 0) == 0 || last.rfind("skip: ", 0) == 0) << outcome.output;
+    EXPECT_EQ(outcome.output.find("[simt-"), std::string::npos) << outcome.output;
+  }
+
+ private:
+  std::string program_, order_;
+};
+
+class IsNoticed : public testing::Test {
+ public:
+  IsNoticed(std::string program, std::filesystem::path file)
+      : program_(std::move(program)), file_(std::move(file)) {}
+  void TestBody() override {
+    const std::string build = kChecked ? "checked" : "plain";
+    const std::vector<std::string> texts = expected(file_, build);
+    if (texts.empty())
+      GTEST_SKIP() << "only a " << (kChecked ? "plain" : "checked") << " build says something of it";
+    const Outcome outcome = run(program_, "SIMT_ORDER=normal");
+    EXPECT_EQ(outcome.code, 1) << outcome.output;
+    for (const std::string& text : texts)
+      EXPECT_NE(outcome.output.find(text), std::string::npos) << "lacks: " << text << "\n" << outcome.output;
+  }
+
+ private:
+#ifdef DAYS_CHECKED_BUILD
+  static constexpr bool kChecked = true;
+#else
+  static constexpr bool kChecked = false;
+#endif
+  std::string program_;
+  std::filesystem::path file_;
+};
+
+inline bool register_all(const std::string& day, const char* file, int line) {
+  const std::string suite = day + "_programs";
+  const auto add = [&](const std::string& name, auto make) {
+    testing::RegisterTest(suite.c_str(), name.c_str(), nullptr, nullptr, file, line,
+                          [make]() -> testing::Test* { return make(); });
+  };
+  for (const auto& path : files(DAYS_FOLDER)) {
+    const std::string stem = path.stem().string();
+    if (stem.size() < 4 || stem[2] != '_' || stem.find_first_not_of("0123456789") != 2) continue;
+    const std::string program = day + "_" + stem.substr(3);
+#ifdef __SIMT__
+    const std::vector<std::string> orders = {"normal", "reversed", "shuffle:1"};
+#else
+    const std::vector<std::string> orders = {"normal"};
+#endif
+    for (const std::string& order : orders)
+      add(stem.substr(3) + "/order_" + order.substr(0, order.find(':')),
+          [program, order] { return new RunsWell(program, order); });
+  }
+#ifdef __SIMT__
+  for (const auto& path : files(std::filesystem::path(DAYS_FOLDER) / "mistakes")) {
+    const std::string program = day + "_mistakes_" + path.stem().string();
+    add("must_reject/" + path.stem().string(), [program, path] { return new IsNoticed(program, path); });
+  }
+#endif
+  return true;
+}
+
+}  // namespace days::program_tests
+
+#define TEST_PROGRAMS(day) \
+  static const bool day##_programs = days::program_tests::register_all(#day, __FILE__, __LINE__)

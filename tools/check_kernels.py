@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Kernels are seen, and their launches checked.
+
+In the files of the days, of common/ and of the wrong kernels the statement after each <<<...>>> is a check (CUDA_CHECK_LAUNCH
+or cudaGetLastError). Each rung's file, dayNN_name/NN_idea.cu of a day with a ladder, holds a __global__ function of its own, and what its header comment
+says after "Teaches:", names of instructions or of what brings them about, occurs in its code. Prints what is not so; exit code 1
+then."""
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+FILES = ("day[0-9][0-9]_*/**/*.cu*", "common/*.cu*", "tests/day[0-9][0-9]_*.cu", "bench/*.cu")
+LADDERS = "day[0-9][0-9]_*/ladder.cpp"
+NO_CODE = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.DOTALL)  # comments and strings
+CHECK = re.compile(r"\bCUDA_CHECK_LAUNCH\s*\(|\bcuda(?:GetLastError|PeekAtLastError)\s*\(")
+TEACHES = re.compile(r"^// Teaches: ((?:[^\n]|\n// )*?)\.$", re.MULTILINE)
+
+
+def code_of(text):
+    """The text without comments and strings, line for line."""
+    return NO_CODE.sub(lambda match: "\n" * match.group().count("\n"), text)
+
+
+def launches(text):
+    """(line, whether it is checked) of each launch."""
+    code = code_of(text)
+    for launch in re.finditer("<<<", code):
+        statements = code[launch.end():].split(";", 2)
+        yield code.count("\n", 0, launch.start()) + 1, len(statements) == 3 and bool(CHECK.search(statements[1]))
+
+
+def unseen(text):
+    """What a rung's file should hold and does not, in words."""
+    code = code_of(text)
+    if not re.search(r"\b__global__\b", code):
+        yield "no __global__ function: a rung's kernel stands in its file"
+    for names in TEACHES.findall(text):
+        for name in re.split(r",\s*(?://\s*)?", names):
+            if not re.search(rf"(?<!\w){re.escape(name)}(?!\w)", code):
+                yield f"teaches {name}, which does not occur in its code"
+
+
+def main():
+    count = unchecked = rungs = bad = 0
+    for path in sorted({path for pattern in FILES for path in ROOT.glob(pattern)}):
+        for line, checked in launches(path.read_text(encoding="utf-8")):
+            count += 1
+            if not checked:
+                unchecked += 1
+                print(f"{path.relative_to(ROOT)}:{line}: the statement after this launch does not check it")
+    for path in sorted(rung for ladder in ROOT.glob(LADDERS) for rung in ladder.parent.glob("[0-9][0-9]_*.cu")):
+        rungs += 1
+        for what in unseen(path.read_text(encoding="utf-8")):
+            bad += 1
+            print(f"{path.relative_to(ROOT)}:1: {what}")
+    print(f"{count} launches, {count - unchecked} checks; {rungs} rungs, {bad} not seen")
+    return 1 if unchecked or bad or not count or not rungs else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,327 @@
+# SPDX-License-Identifier: MIT
+"""days asm: what nvcc makes of a kernel: registers, spills, blocks a multiprocessor, and each line's instructions. No GPU."""
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from days_cli import arguments, catalog, console, exercises, ladders, paths, sass, settings, toolchain
+from days_cli.builder import lock
+from days_cli.commands import explain
+from days_cli.errors import ENVIRONMENT, WRONG, DaysError
+
+USAGE = "DAY [VARIANT]"
+SUMMARY = "what nvcc made of it: registers, spills, loads"
+HELP = """./days asm DAY              registers, spills, loads of all variants
+./days asm DAY VARIANT      and each source line's instructions
+./days asm --file k.cu      any CUDA source [-I... -D... -std=...]
+
+  --arch 75|80|90a|...      for this architecture (default 90a)
+  --kernel TEXT             kernels whose name holds TEXT, such as "float, 4"
+  --threads N               threads a block, where the kernel does not say
+  --lines TEXT              the lines of the first kernel whose name holds it
+  --json [FILE]             all of it as JSON, on standard output without FILE
+  --color auto|always|never
+
+Needs nvcc and nvdisasm, of a CUDA toolkit or of NVIDIA's wheels, and no GPU.
+What the words mean: docs/asm.md"""
+
+_FOLDER = paths.BUILD / "asm"
+_SHOWN = 16  # kernels of a table
+_PACKAGES = ("nvidia-cuda-nvcc", "nvidia-nvvm", "nvidia-cuda-crt", "nvidia-cuda-runtime", "nvidia-cuda-cccl")
+
+
+def run(args):
+    given = _parse(list(args))
+    if given.get("--help"):
+        console.say(HELP)
+        return 0
+    arch = _architecture(given.get("--arch", "90a"))
+    threads = _threads(given.get("--threads"))
+    if given.get("--file"):
+        if given.words:
+            raise DaysError(f'asm --file takes no day: "{given.words[0]}"', "./days asm --help")
+        source = Path(given.get("--file"))
+        if not source.is_file():
+            raise DaysError(f"there is no file {source}", "./days asm --help")
+        kernels = _compiled([source], arch, given.compiler)
+        return _show(str(source), {"": kernels}, given, arch, threads, lines=True)
+    if not given.words:
+        raise DaysError("asm of which day?", "./days asm 1")
+    day = catalog.resolve(given.words[0], "asm")
+    sources = _sources(day)
+    if len(given.words) == 1:
+        found = {}
+        for name, source in sources.items():
+            console.progress(f"compiling {source.name}")
+            found[name] = _compiled([source], arch, ["-I" + str(paths.ROOT)])
+        console.clear_progress()
+        return _show(f"Day {day.label}", found, given, arch, threads, lines=False, day=day)
+    variant = given.words[1]
+    rungs = {**sources, **ladders.files(day)}  # a file may hold several
+    if variant not in rungs:
+        explain._known(variant, list(rungs), day)  # pylint: disable=protected-access
+    kernels = _compiled([rungs[variant]], arch, ["-I" + str(paths.ROOT)])
+    return _show(f"Day {day.label}, {variant}", {variant: kernels}, given, arch, threads, lines=True, day=day)
+
+
+def _parse(args):
+    compiler, plain = [], []
+    for i, argument in enumerate(args):
+        if argument == "--json" and (i + 1 == len(args) or args[i + 1].startswith("-") and args[i + 1] != "-"):
+            argument = "--json=-"
+        (compiler if argument.startswith(("-I", "-D", "-std=")) else plain).append(argument)
+    given = arguments.parse("asm", plain, {"--arch": None, "--kernel": None, "--threads": None, "--lines": None,
+                                           "--json": None, "--file": None}, (), 2)
+    if compiler and not given.get("--file"):
+        raise DaysError(f"{compiler[0]} goes with --file", "./days asm --help")
+    given.compiler = compiler
+    return given
+
+
+def _architecture(text):
+    match = re.fullmatch(r"(?:sm_|compute_)?(\d{2,3})([af]?)", text)
+    if not match:
+        raise DaysError(f'--arch is an architecture such as 75, 80 or 90a, not "{text}"', "./days asm --help")
+    return match.group(1) + match.group(2)
+
+
+def _threads(text):
+    if text is None:
+        return 0
+    if not text.isdecimal() or not 1 <= int(text) <= 1024:
+        raise DaysError(f'--threads is a number from 1 to 1024, not "{text}"', "./days asm --help")
+    return int(text)
+
+
+def _sources(day):
+    """{variant: its file}, by the files' names NN_variant.cu, in their order; "exercise" is the learner's file where there is one."""
+    files = sorted((paths.ROOT / day.target).glob("[0-9][0-9]_*.cu"))
+    sources = {re.sub(r"^\d\d_", "", file.stem): file for file in files}
+    if not sources:
+        raise DaysError(f"day {day.label} has no files NN_variant.cu", "./days asm --help")
+    exercise = paths.ROOT / day.target / "exercise.cu"
+    mine = exercises.my_file(day)
+    if mine.exists() or exercise.exists():
+        sources["exercise"] = mine if mine.exists() else exercise
+    return sources
+
+
+# ---- the tools ----
+
+def _tools(sm):
+    """(nvcc's command, nvdisasm's path), of the toolkit or of pip's wheels; DaysError with the command that installs them."""
+    nvcc = toolchain.nvcc()
+    compiler, wheels = (nvcc.path if nvcc else None), []
+    if not compiler:
+        compiler = _in_wheels("nvcc")
+        wheels += _PACKAGES if not compiler else ()
+    disassembler = shutil.which("nvdisasm") or (nvcc and shutil.which(str(nvcc.root / "bin" / "nvdisasm"))) or _in_wheels("nvdisasm")
+    if not disassembler:
+        wheels.append("nvidia-cuda-nvdisasm")
+    if wheels:
+        what = " and ".join(name for name, path in (("nvcc", compiler), ("nvdisasm", disassembler)) if not path)
+        raise DaysError(f"asm needs {what}: of a CUDA toolkit, or NVIDIA's wheels (no GPU needed)",
+                        f"{os.path.basename(sys.executable)} -m pip install --no-deps {' '.join(wheels)}", ENVIRONMENT)
+    command = [compiler]
+    if nvcc:
+        if sm not in nvcc.codes:
+            raise DaysError(f"nvcc {toolchain.dotted(nvcc.version)} does not build for sm_{sm}: "
+                            + ", ".join(map(str, nvcc.codes)), "./days asm --help")
+        host, problem = toolchain.nvcc_host()
+        command += ["-ccbin", host.path] if problem or os.environ.get("CUDAHOSTCXX") else []
+    return command, disassembler
+
+
+def _in_wheels(tool):
+    for folder in toolchain.site_folders():
+        for found in sorted(folder.glob(f"nvidia/*/bin/{tool}"), reverse=True):
+            if os.access(found, os.X_OK):
+                return str(found)
+    return None
+
+
+def _run(command, what):
+    try:
+        done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              stdin=subprocess.DEVNULL, cwd=paths.ROOT, check=False)
+    except OSError as error:
+        raise DaysError(f"{command[0]} cannot be started: {error.strerror}", "./days doctor", ENVIRONMENT) from error
+    text = done.stdout.decode(errors="replace")
+    if done.returncode:
+        sys.stderr.write(text)
+        sys.stderr.flush()
+        raise DaysError(f"{what} failed", code=WRONG)
+    return text
+
+
+def _compiled(sources, arch, flags):
+    """The Kernels of these files, in the order of their names."""
+    command, disassembler = _tools(int(re.match(r"\d+", arch).group()))
+    kernels = {}
+    with lock(paths.RUN_BUILD):
+        for source in sources:
+            path = source.resolve()
+            key = hashlib.sha256("\0".join([str(path), arch, *flags]).encode()).hexdigest()[:12]
+            _FOLDER.mkdir(parents=True, exist_ok=True)
+            cubin = _FOLDER / f"{path.stem}-{key}.cubin"
+            standard = [] if any(flag.startswith("-std=") for flag in flags) else ["-std=" + settings.load()["cxx"]["standard"]]
+            said = _run([*command, *standard, *settings.load()["cuda"]["flags"], f"-arch=sm_{arch}", "-Xptxas=-v", "-cubin",
+                         *flags, path, "-o", cubin], f"nvcc {source}")
+            found = sass.read_ptxas(said)
+            sass.read_nvdisasm(_run([disassembler, "-gi", "-c", cubin], f"nvdisasm {cubin}"), found)
+            bounds = sass.launch_bounds(_run([disassembler, cubin], f"nvdisasm {cubin}"))
+            for kernel in found.values():
+                kernel.most_threads = bounds.get(kernel.mangled, 0)
+            cubin.unlink()
+            kernels.update(found)
+    names = list(kernels)
+    filter_ = shutil.which("c++filt")
+    if filter_ and names:
+        done = subprocess.run([filter_, *names], stdout=subprocess.PIPE, check=False)
+        for name, plain in zip(names, done.stdout.decode(errors="replace").splitlines()):
+            kernels[name].name = sass.short_name(plain)
+    return sorted(kernels.values(), key=lambda kernel: [int(word) if word.isdecimal() else word
+                                                        for word in re.split(r"(\d+)", kernel.name)])
+
+
+# ---- output ----
+
+def _show(title, found, given, arch, threads, lines, day=None):
+    wanted = given.get("--kernel")
+    if wanted:
+        found = {name: [kernel for kernel in kernels if wanted in kernel.name] for name, kernels in found.items()}
+        if not any(found.values()):
+            raise DaysError(f'no kernel has "{wanted}" in its name', "./days asm --help")
+    if not any(found.values()):
+        raise DaysError(f"{title}: there is no kernel in it for sm_{arch}", code=WRONG)
+    if given.get("--json"):
+        return _json(found, given, arch, threads)
+    sm = int(re.match(r"\d+", arch).group())
+    nvcc = toolchain.nvcc()
+    console.say(console.paint(f"{title}: sm_{arch}" + (f", nvcc {toolchain.dotted(nvcc.version)}" if nvcc else ""), "bold"))
+    if lines:
+        _table(next(iter(found.values())), sm, threads)
+        kernels = next(iter(found.values()))
+        pick = given.get("--lines")
+        chosen = [kernel for kernel in kernels if not pick or pick in kernel.name]
+        if not chosen:
+            raise DaysError(f'no kernel has "{pick}" in its name', "./days asm --help")
+        _lines(chosen[0], len(kernels) > 1)
+        return 0
+    width = max(len(name) for name in found) + 1
+    console.say(f"{'variant':<{width}}{'kernels':>8}{'registers':>11}{'spills':>9}{'shared':>10}  widest load, store")
+    for name, kernels in found.items():
+        if not kernels:
+            console.say(f"{name:<{width}}{'none for this architecture':>27}")
+            continue
+        low, high = min(k.registers for k in kernels), max(k.registers for k in kernels)
+        spilled = max(k.spill_stores + k.spill_loads for k in kernels)
+        shared = max(k.shared for k in kernels)
+        console.say(f"{name:<{width}}{len(kernels):>8}{str(low) if low == high else f'{low}-{high}':>11}"
+                    f"{f'{spilled} B' if spilled else 'none':>9}{f'{shared:,} B' if shared else '-':>10}  "
+                    f"{_widest(kernels, ('LDG', 'LDGSTS'))}, {_widest(kernels, ('STG',))}")
+    console.say()
+    console.say(f"Registers of a thread, {sass.REGISTERS_A_MULTIPROCESSOR:,} in a multiprocessor.")
+    first = next(name for name, kernels in found.items() if kernels)
+    console.say("Lines?  " + console.paint(f"./days asm {day.number} {first}", "cyan"))
+    return 0
+
+
+def _widest(kernels, names):
+    """"16 B" of the widest global access of these opcodes among the kernels, "bulk" and "-" where there is another or none."""
+    bits = [int(kind.split(".")[1]) for kernel in kernels for kind in kernel.instructions if kind.split(".")[0] in names]
+    if bits:
+        return f"{max(bits) // 8} B"
+    bulk = any(kind.startswith(("UBLKCP", "UTMA")) for kernel in kernels for kind in kernel.instructions)
+    return "bulk" if bulk else "-"
+
+
+def _table(kernels, sm, threads):
+    width = min(33, max(len(kernel.name) for kernel in kernels[:_SHOWN]) + 1)
+    console.say(f"{'kernel':<{width}}{'threads':>8}{'regs':>5}{'spills':>7}{'shared':>9}  warps in flight")
+    for kernel in kernels[:_SHOWN]:
+        block = threads or kernel.most_threads
+        spilled = kernel.spill_stores + kernel.spill_loads
+        shared = f"{kernel.shared:,} B" if kernel.shared else "-"
+        name = kernel.name if len(kernel.name) < width else kernel.name[:width - 5] + "... "
+        console.say(f"{name:<{width}}{block or '?':>8}{kernel.registers:>5}{f'{spilled} B' if spilled else 'none':>7}{shared:>9}  "
+                    + _flight(kernel, sm, block))
+    if len(kernels) > _SHOWN:
+        console.say(f"... and {len(kernels) - _SHOWN} more: --kernel TEXT chooses, --json has all")
+    if any(not (threads or kernel.most_threads) for kernel in kernels):
+        console.say("?: no __launch_bounds__; --threads N says what the kernel is launched with.")
+
+
+def _flight(kernel, sm, block):
+    if not block:
+        return "?"
+    count, by = sass.blocks(sm, block, kernel.registers, kernel.shared)
+    if not by:
+        return "?"
+    return f"{count * -(-block // 32)}/{sass.most_warps(sm)}: {by}"
+
+
+def _lines(kernel, named):
+    """One row for each line of the kernel, most instructions of a kind that says something first in its row."""
+    if not kernel.lines:
+        console.say("nvdisasm gives no lines for it.")
+        return
+    console.say()
+    total = kernel.instructions
+    groups = sass.grouped(total)
+    if named:
+        console.say(console.paint(f"Lines of {kernel.name}"[:console.WIDTH], "bold"))
+    console.say(f"{sum(total.values())} instructions: " + ", ".join(
+        f"{groups[name]} {name}" for name in [*(name for name, _ in sass.GROUPS), "other"] if groups[name]))
+    file = None
+    for (path, number), counts in sorted(kernel.lines.items(), key=lambda item: (sass.relative(item[0][0], paths.ROOT), item[0][1])):
+        where = sass.relative(path, paths.ROOT) if path else "(no line)"
+        if where != file:
+            console.say(console.paint(where, "cyan"))
+            file = where
+        words = sass.notable(counts) or "-"
+        code = _source_line(path, number)
+        row = f"{number:>5}{sum(counts.values()):>6}  "
+        room = console.WIDTH - len(row) - 2
+        left = max(24, room - len(words))
+        code = code if len(code) <= left else code[:left - 3] + "..."
+        if len(code) + len(words) <= room:
+            console.say(row + code + " " * (room - len(code) - len(words) + 2) + words)
+        else:
+            console.say(row + code)
+            for line in console.wrap(words.replace(" ", "\N{NO-BREAK SPACE}").replace(",\N{NO-BREAK SPACE}", ", "), " " * len(row + "    ")):
+                console.say(line.replace("\N{NO-BREAK SPACE}", " "))
+
+
+def _source_line(path, number):
+    try:
+        return Path(path).read_text(encoding="utf-8", errors="replace").splitlines()[number - 1].strip()
+    except (OSError, IndexError):
+        return ""
+
+
+def _json(found, given, arch, threads):
+    sm = int(re.match(r"\d+", arch).group())
+    out = {"architecture": arch, "variants": []}
+    for variant, kernels in found.items():
+        rows = []
+        for kernel in kernels:
+            block = threads or kernel.most_threads
+            count, by = sass.blocks(sm, block, kernel.registers, kernel.shared) if block else (0, "")
+            rows.append({
+                "name": kernel.name, "registers": kernel.registers, "stack_bytes": kernel.stack,
+                "spill_store_bytes": kernel.spill_stores, "spill_load_bytes": kernel.spill_loads,
+                "shared_bytes": kernel.shared, "barriers": kernel.barriers,
+                **({"threads": block, "blocks_per_multiprocessor": count, "limited_by": by} if by else {}),
+                "instructions": dict(sorted(kernel.instructions.items())),
+                "lines": [{"file": sass.relative(path, paths.ROOT), "line": number, "instructions": dict(sorted(counts.items()))}
+                          for (path, number), counts in sorted(kernel.lines.items())]})
+        out["variants"].append({"variant": variant, "kernels": rows})
+    explain._write_json(out, given)  # pylint: disable=protected-access
+    return 0

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: MIT
+"""What a rung's kernel is made of, as a number that a result keeps: whoever reads the result later sees whether the kernel is
+still the one that was measured.
+
+The number is of the texts, not of a commit: it can be told in a shallow clone or an archive, a rebase or a file that is not
+committed yet leaves it true, and a change elsewhere does not touch it. The texts are the file that defines the rung's launcher,
+the day's files of kernels that are no rung's, the headers of the day that these include, and those paragraphs of common/'s
+headers with device code that they use; without comments and white space. The rest of common/ (errors, buffers, the harness) and the CPU backend do not count: no GPU
+runs them.
+
+Kernels are also rewritten without becoming others: tools/same_code.py compares what nvcc makes of them, and gives a result the
+new number where that is the same."""
+from __future__ import annotations
+
+import hashlib
+import re
+
+_VARIANT = re.compile(r'\.variant\(\s*(?:\w+\(\s*)?"([^"]+)"[^,]*,\s*LAUNCHER\((\w+)\)')
+_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"', re.MULTILINE)
+_TOKEN = re.compile(r'("(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\')|(?://[^\n]*|/\*.*?\*/|\s)+', re.DOTALL)
+_NAME = re.compile(r"\b([A-Za-z_]\w*)\s*(?:[({<=;\[]|$)")
+_ELSEWHERE = ("common/simt/", "common/harness/", "simt/")
+
+
+def plain(text):
+    """The text without comments, and one space where there was white space."""
+    return _TOKEN.sub(lambda match: match[1] or " ", text).strip()
+
+
+def used(text, headers):
+    """The paragraphs of the headers, as plain texts, that a text may use: those that have a name which it has, too, before a
+    parenthesis, brace, angle bracket or sign, and those that these use in turn. All of them where the text has a name of ptx::
+    that none of them has, as a macro may make it of pieces."""
+    paragraphs = [plain(part) for _, header in sorted(headers.items()) for part in re.split(r"\n[ \t]*\n", header)]
+    paragraphs = [part for part in paragraphs if part]
+    names = [set(_NAME.findall(part)) for part in paragraphs]
+    if set(re.findall(r"\bptx::(\w+)", text)) - set().union(*names):
+        return paragraphs
+    words, chosen = set(re.findall(r"\w+", text)), set()
+    while True:
+        more = [i for i, own in enumerate(names) if i not in chosen and own & words]
+        if not more:
+            return [paragraphs[i] for i in sorted(chosen)]
+        for i in more:
+            chosen.add(i)
+            words |= set(re.findall(r"\w+", paragraphs[i]))
+
+
+class Tree:
+    """The files of a clone, or of a commit of it."""
+
+    def __init__(self, read, names):
+        self._read, self._names, self._texts = read, names, {}
+
+    @classmethod
+    def of_folder(cls, root):
+        def names(folder):
+            return sorted(path.relative_to(root).as_posix() for path in (root / folder).glob("*") if path.is_file())
+        return cls(lambda name: (root / name).read_text(encoding="utf-8"), names)
+
+    def text(self, name):
+        """None where there is no such file."""
+        if name not in self._texts:
+            try:
+                self._texts[name] = self._read(name)
+            except (OSError, KeyError):
+                self._texts[name] = None
+        return self._texts[name]
+
+    def names(self, folder):
+        return self._names(folder)
+
+
+class Day:
+    """The kernels of a day, as the tree has them."""
+
+    def __init__(self, tree, folder):
+        self._tree, self._folder = tree, folder
+        self._kernels = [name for name in tree.names(folder) if name.endswith(".cu") and not name.endswith("/exercise.cu")]
+        ladder = tree.text(f"{folder}/ladder.cpp") or tree.text(f"{folder}/ladder.h") or ""
+        self.launchers = dict(_VARIANT.findall(ladder))
+        self._numbers = {}
+
+    def variant(self, row):
+        """The name in ladder.cpp of a row: its own, or what follows a prefix that a function there puts before it."""
+        if row in self.launchers:
+            return row
+        return next((name for name in sorted(self.launchers, key=len, reverse=True) if row.endswith("_" + name)), None)
+
+    def files(self, row):
+        """The .cu files that the row's launch may run; all of the day where the launcher's is not found."""
+        launcher = self.launchers.get(self.variant(row))
+        helpers = [name for name in self._kernels if not re.match(r"\d\d_", name.rpartition("/")[2])]
+        own = [name for name in self._kernels if launcher and name not in helpers
+               and re.search(rf"\bvoid\s+{launcher}\s*\(", self._tree.text(name))]
+        return sorted({*own, *helpers}) if own else self._kernels
+
+    def number(self, row):
+        """Twelve hexadecimal digits."""
+        files = tuple(self.files(row))
+        if files not in self._numbers:
+            seen, queue = {}, list(files)
+            while queue:
+                name = queue.pop()
+                text = self._tree.text(name)
+                if name in seen or text is None or name.startswith(_ELSEWHERE):
+                    continue
+                seen[name] = text
+                here = name.rpartition("/")[0]
+                for included in _INCLUDE.findall(text):
+                    queue += [included, f"{here}/{included}"]
+            own = {name: plain(text) for name, text in seen.items() if name.startswith(self._folder + "/")}
+            shared = {name: text for name, text in seen.items() if name not in own and "__device__" in text}
+            parts = [f"{name}\n{text}" for name, text in sorted(own.items())] + used(" ".join(own.values()), shared)
+            whole = "\n".join(parts)
+            self._numbers[files] = hashlib.sha256(whole.encode()).hexdigest()[:12]
+        return self._numbers[files]
+
+
+def of_commit(root, commit):
+    """The Tree of a commit, or None where this clone has not got it."""
+    import subprocess
+
+    def git(*words):
+        return subprocess.run(["git", "-C", str(root), *words], check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                              encoding="utf-8").stdout
+    try:
+        everything = git("ls-tree", "-r", "--name-only", commit).splitlines()
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    known = set(everything)
+
+    def read(name):
+        if name not in known:
+            raise KeyError(name)
+        return git("show", f"{commit}:{name}")
+    return Tree(read, lambda folder: [name for name in everything if name.rpartition("/")[0] == folder])

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: MIT
+"""The executables of a program day: found by name, built, run one after the other."""
+from __future__ import annotations
+
+import difflib
+import re
+import tempfile
+from pathlib import Path
+
+from days_cli import console, exercises, gpu, paths, programs, results, run_build
+from days_cli.errors import ENVIRONMENT, DaysError
+
+EXERCISE = "exercise"
+
+
+def sources(day):
+    """{name: path below the root} of the day's programs, in order: 03_overlapped.cu is "overlapped"."""
+    return {path.stem[3:]: path.relative_to(paths.ROOT).as_posix() for path in sorted(day.folder.glob("[0-9][0-9]_*.cu"))}
+
+
+def source_of(day, name):
+    """"exercise" is the learner's file where there is one, else the skeleton."""
+    if name == EXERCISE:
+        mine = exercises.my_file(day)
+        return exercises.shown(mine if mine.exists() else exercises.skeleton(day))
+    return sources(day)[name]
+
+
+def chosen(day, words, command):
+    """The names that --variant a,b gives, all without; DaysError for one that is none."""
+    known = list(sources(day))
+    if not words:
+        return known
+    names = words.split(",")
+    for name in names:
+        if name not in known and not (name == EXERCISE and exercises.skeleton(day).is_file()):
+            near = difflib.get_close_matches(name, known, 1, 0.4)
+            raise DaysError(f'day {day.label} has no program "{name}". ' + (f"Nearest: {near[0]}" if near else
+                            "There are " + ", ".join(known)), f"./days {command} {day.number} {'' if command == 'explain' else '--variant '}{(near or known)[0]}")
+    return names
+
+
+def build(day, names, backend, checked=False):
+    """{name: path of its executable}"""
+    wanted = {name: source_of(day, name) for name in names}
+    built = run_build.build_programs(list(wanted.values()), backend, checked)
+    return {name: built[source] for name, source in wanted.items()}
+
+
+def says_ok(output):
+    """Whether a program's last line says that it came to its end and found all right, or what it lacks."""
+    lines = output.strip().splitlines()
+    return bool(lines) and lines[-1].startswith(("ok: ", "skip: "))
+
+
+# ---- run ----
+
+def run(day, backend, names, flags, checked=False):
+    """Builds and runs the programs in order, what they print as it comes; the worst exit code."""
+    built, worst = build(day, names, backend, checked), 0
+    for name in names:
+        if name != names[0]:
+            console.say()
+        if len(names) > 1:
+            console.say(console.paint(f"{name}", "bold") + f"  {source_of(day, name)}")
+        worst = max(worst, _call(built[name], flags))
+    if backend == "simt":
+        console.say("\nNo GPU: results are checked, nothing is timed. What may overlap: " +
+                    console.paint(f"./days explain {day.number}", "cyan"))
+    return worst
+
+
+def _call(program, flags):
+    """The exit code, once the program has come to its end; programs.Died where it has not."""
+    console.flush()
+    ended = programs.run_here([program, *flags])
+    if ended.problem:
+        raise programs.Died(program, ended)
+    return ended.code
+
+
+def print_list(day):
+    """The programs and what each does, by its own words."""
+    for name, source in sources(day).items():
+        console.say(f"  {name:<14} {does(paths.ROOT / source)}")
+    return 0
+
+
+def does(path):
+    """What a program says of itself: the second string of its days::About."""
+    found = re.search(r'\bAbout\b[^{"]*\{\s*"[^"]*",\s*"([^"]*)"', path.read_text(encoding="utf-8"))
+    return found[1] if found else ""
+
+
+# ---- bench ----
+
+def measure(day, names, flags):
+    """(results of all programs as one file of docs/results.md's schema, exit code). On a GPU alone."""
+    built, found, worst = build(day, names, "cuda"), None, 0
+    for name in names:
+        with tempfile.TemporaryDirectory(prefix="days-bench-") as folder:
+            path = Path(folder) / "results.json"
+            if name != names[0]:
+                console.say()
+            console.say(console.paint(name, "bold"))
+            worst = max(worst, _call(built[name], [*flags, "--json", str(path)]))
+            if not path.exists():
+                continue
+            part = results.load(path)
+        if found is None:
+            found = dict(part, day=day.target)
+        else:
+            found["tables"] += part["tables"]
+    return found, worst
+
+
+def require_gpu(day, command):
+    if not gpu.detect().gpu:
+        raise DaysError(f"./days {command} times the programs of day {day.label} on a GPU, and there is none here",
+                        f"./days run {day.number}", ENVIRONMENT)

@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: MIT
+"""The stages of a program day's exercise: the same four as a ladder's (judge.py), of a program that checks itself."""
+from __future__ import annotations
+
+import json
+import re
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from days_cli import gpu as gpus
+from days_cli import judge, paths, program_day, program_explain, programs, run_build, timeline
+from days_cli.errors import ENVIRONMENT, WRONG, DaysError
+from days_cli.judge import Stage
+
+_SIZES = ("", "1", "257", "10007")  # "": the program's own
+_WANTED = re.compile(r"(\w+) *(<=|>=) *(\d+(?:\.\d+)?)%")
+
+
+@dataclass(frozen=True)
+class Gate:
+    """name: in timeline.GATES, or "speed", of what the program calls its limit."""
+    name: str
+    sign: str  # <= or >=
+    bound: float
+
+    def holds(self, value):
+        return value <= self.bound if self.sign == "<=" else value >= self.bound
+
+    def text(self, value):
+        return (f"{timeline.GATES[self.name][0]}: {value:.0%}, at {'most' if self.sign == '<=' else 'least'} "
+                f"{self.bound:.0%}")
+
+
+@dataclass
+class Exercise:
+    """What the front matter says: goal, starts, solution, gates."""
+    goal: str
+    starts: str
+    solution: str
+    gates: list
+
+
+def exercise_of(day):
+    """DaysError where the front matter says too little, or names programs and gates that there are not."""
+    front, known = day.front_matter(), list(program_day.sources(day))
+    note = f"{day.target}/README.md"
+    for key in ("goal", "starts", "solution"):
+        if not front.get(key):
+            raise DaysError(f"{note}: an exercise needs the lines goal, starts, solution and gates; {key} is missing", code=WRONG)
+    for key in ("starts", "solution"):
+        if front[key] not in known:
+            raise DaysError(f"{note}: {key} is one of {', '.join(known)}, not {front[key]}", code=WRONG)
+    gates = []
+    for text in front.get("gates", []):
+        found = _WANTED.fullmatch(str(text))
+        if not found or found[1] not in (*timeline.GATES, "speed"):
+            raise DaysError(f"{note}: a gate is {' or '.join((*timeline.GATES, 'speed'))}, <= or >=, and a share in %, not {text}",
+                            code=WRONG)
+        gates.append(Gate(found[1], found[2], float(found[3]) / 100))
+    return Exercise(str(front["goal"]), front["starts"], front["solution"], gates)
+
+
+@dataclass
+class Judged:
+    """The program that is judged: the learner's file, or one of the day's own."""
+    day: object
+    source: str  # below the root
+
+    def build(self, backend="simt", checked=False):
+        return run_build.build_programs([self.source], backend, checked)[self.source]
+
+
+def _run(program, flags=(), **environment):
+    seconds = judge.case_seconds()
+    return programs.run([program, *flags], {"NO_COLOR": "1", "SIMT_TIMEOUT": judge.SECONDS, **environment}, paths.ROOT, None,
+                        seconds)
+
+
+def _wrong(ended):
+    """The lines that say what is wrong with a run, [] where nothing is."""
+    reports = judge.reports_of(ended.stderr)
+    if reports:
+        return reports[0]
+    said = [line for line in (ended.stdout + "\n" + ended.stderr).splitlines() if line.strip()]
+    if ended.code == ENVIRONMENT and not ended.problem:
+        raise DaysError(said[-1] if said else "this machine lacks something", "./days doctor", ENVIRONMENT)
+    if ended.problem:
+        return [f"The program {ended.problem}.", *said[-3:]]
+    if ended.code or not program_day.says_ok(ended.stdout):
+        return said[-8:] or [f"The program ended with {ended.code} and said nothing."]
+    return []
+
+
+def correct(judged):
+    program = judged.build()
+    for size in _SIZES:
+        lines = _wrong(_run(program, ["--size", size] if size else []))
+        if lines:
+            return Stage("correct", "FAIL", f"{size} elements" if size else "the program's own size", lines)
+    return Stage("correct", "ok", f"{len(_SIZES)} sizes, each element compared")
+
+
+def race_free(judged):
+    """Every access watched; threads, blocks and streams in three orders."""
+    program = judged.build(checked=True)
+    for order in judge.ORDERS:
+        lines = _wrong(_run(program, ["--size", "10007"], SIMT_ORDER=order))
+        if lines:
+            return Stage("race-free", "FAIL", f"streams and threads in {order.partition(':')[0]} order", lines)
+    return Stage("race-free", "ok", f"{len(judge.ORDERS)} orders of streams and threads, every access watched")
+
+
+def counters(judged, gates):
+    wanted = [gate for gate in gates if gate.name in timeline.GATES]
+    if not wanted:
+        return Stage("counters", "skip", "this exercise has no gate on what its streams allow")
+    line = program_explain.of_program(judged.build())
+    if not line.of("kernel"):
+        return Stage("counters", "FAIL", "no kernel ran")
+    found = [(gate.holds(timeline.GATES[gate.name][1](line)), gate.text(timeline.GATES[gate.name][1](line))) for gate in wanted]
+    missed = [text for holds, text in found if not holds]
+    if not missed:
+        return Stage("counters", "ok", "; ".join(text for _, text in found))
+    return Stage("counters", "FAIL", "; ".join(missed), [*timeline.drawing(line), "",
+                 f"A column is a step, a digit a stream. More: ./days explain {judged.day.number} {_name(judged)}"])
+
+
+def _name(judged):
+    return next((name for name, source in program_day.sources(judged.day).items() if source == judged.source),
+                program_day.EXERCISE)
+
+
+def speed(judged, gates):
+    gate = next((gate for gate in gates if gate.name == "speed"), None)
+    gpu = gpus.detect().gpu
+    if not gate:
+        return Stage("speed", "skip", "this exercise has no gate on speed")
+    if not gpu:
+        return Stage("speed", "skip", f"no GPU here; the gate is {gate.bound:.0%} of its limit")
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "results.json"
+        lines = _wrong(_run(judged.build("cuda"), ["--json", str(path)]))
+        if lines:
+            return Stage("speed", "FAIL", "wrong on this GPU", lines)
+        table = json.loads(path.read_text(encoding="utf-8"))["tables"][0]
+    shares = [row["of_limit"] for row in table["rows"] if "of_limit" in row]
+    if not shares:
+        return Stage("speed", "FAIL", "the program has measured nothing beside its limit")
+    about = f"{max(shares):.0%} of the {table['limit']['name']} on this {gpu.name}, at least {gate.bound:.0%}"
+    return Stage("speed", "ok" if gate.holds(max(shares)) else "FAIL", about)
+
+
+def run_stages(judged, gates, told):
+    """Runs the stages up to the first that fails; told(Stage) hears of each. Returns the stages."""
+    stages = []
+    for run in (lambda: correct(judged), lambda: race_free(judged), lambda: counters(judged, gates),
+                lambda: speed(judged, gates)):
+        stages.append(run())
+        told(stages[-1])
+        if stages[-1].verdict == "FAIL":
+            break
+    return stages

@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: MIT
+"""Runs a program of the course and learns whether it came to its end, which its exit code alone cannot say: a kernel's file
+may call exit(0). The program's side is common/progress.h."""
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import threading
+import time
+from dataclasses import dataclass
+
+from days_cli import paths, processes
+from days_cli.errors import ENVIRONMENT, WRONG, DaysError
+
+OTHER_MAIN = "the program ended before the course's own main() began: the kernel's file must neither have one nor exit"
+_KEPT = 1 << 20  # bytes of output that are kept, of its beginning and of its end
+_LOOK = 0.25  # seconds between looks at a program's progress
+
+
+class Died(DaysError):
+    """A program did not come to its end."""
+
+    def __init__(self, program, ended):
+        where = f", at {ended.where}" if ended.began else ""
+        super().__init__(f"{os.path.basename(str(program))} {ended.problem}{where}", code=WRONG)
+
+
+@dataclass
+class Ended:
+    """How a program ended."""
+    code: int  # as Popen has it: negative for a signal
+    began: bool  # it told that it has begun: one that says nothing of its progress is believed
+    through: bool  # it told its end
+    at: str = ""  # what it did last, in its own words
+    stopped: str = ""  # why it was stopped, if it was
+    stdout: str = ""
+    stderr: str = ""
+
+    @property
+    def problem(self):
+        """Why its results are not to be believed, "" where they are."""
+        if self.stopped:
+            return self.stopped
+        if self.code < 0:
+            return f"was ended by {processes.name_of(self.code)}"
+        if self.began and not self.through:
+            return f"ended with exit code {self.code} before it was through"
+        return ""
+
+    @property
+    def where(self):
+        return self.at or "its start"
+
+
+class _Kept:
+    """Reads a pipe to its end and keeps the beginning and the end of what comes."""
+
+    def __init__(self, pipe):
+        self._pipe, self._head, self._tail, self._lost = pipe, bytearray(), bytearray(), 0
+        self._thread = threading.Thread(target=self._read, daemon=True)
+        self._thread.start()
+
+    def _read(self):
+        with self._pipe:
+            while True:
+                part = self._pipe.read1(1 << 16)
+                if not part:
+                    return
+                room = _KEPT - len(self._head)
+                self._head += part[:room]
+                self._tail += part[room:]
+                if len(self._tail) > 2 * _KEPT:
+                    self._lost += len(self._tail) - _KEPT
+                    del self._tail[:-_KEPT]
+
+    def text(self):
+        self._thread.join(5)  # a process that left the group may hold the pipe open for ever
+        middle = f"\n... {self._lost:,} bytes of output are left out here ...\n" if self._lost else ""
+        return self._head.decode(errors="replace") + middle + bytes(self._tail).decode(errors="replace")
+
+
+class _Progress:
+    """Reads what a program tells of its progress: through a pipe, which needs no room on a disk."""
+
+    def __init__(self):
+        self._out, self.file = os.pipe()
+        self.began = self.through = False
+        self.at, self.moved = "", time.monotonic()
+        self._thread = threading.Thread(target=self._read, daemon=True)
+
+    def follow(self):
+        """Once the program has its end of the pipe."""
+        os.close(self.file)
+        self._thread.start()
+
+    def close(self):
+        os.close(self.file)
+        os.close(self._out)
+
+    def _read(self):
+        with open(self._out, errors="replace") as lines:
+            for line in lines:
+                word, _, rest = line.rstrip("\n").partition(" ")
+                self.moved = time.monotonic()
+                self.began = self.began or word == "begin"
+                self.through = self.through or word == "end"
+                if word == "at":
+                    self.at = rest
+
+    def ended(self, process):
+        self._thread.join(5)
+        return Ended(process.returncode, self.began, self.through, self.at)
+
+
+def run(command, environment=None, cwd=None, step_seconds=None, seconds=None):
+    """Runs the program without standard input and keeps its output, bounded; an Ended. It is stopped, with all that it has
+    started, after so many seconds, or after so many in which it began no new step."""
+    progress = _Progress()
+    process = _start(command, progress, processes.start, environment, cwd=cwd, stdin=subprocess.DEVNULL,
+                     stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    try:
+        kept = _Kept(process.stdout), _Kept(process.stderr)
+        stopped = _wait(process, progress, step_seconds, seconds)
+    finally:
+        processes.kill(process)
+    ended = progress.ended(process)
+    ended.stopped, ended.stdout, ended.stderr = stopped, kept[0].text(), kept[1].text()
+    return ended
+
+
+def run_here(command):
+    """Runs the program in the terminal's foreground, with our input and output; an Ended without output."""
+    progress = _Progress()
+    process = _start(command, progress, subprocess.Popen, None)
+    try:
+        process.wait()
+    except BaseException:  # Ctrl-C reaches the program, too, but what ends us alone does not
+        process.terminate()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(2)
+        process.kill()
+        process.wait()
+        raise
+    return progress.ended(process)
+
+
+def _start(command, progress, popen, environment, **options):
+    try:
+        process = popen([str(word) for word in command], pass_fds=[progress.file],
+                        env={**os.environ, **(environment or {}), "DAYS_PROGRESS": str(progress.file)}, **options)
+    except OSError as error:
+        progress.close()
+        raise DaysError(f"{os.path.relpath(command[0], paths.ROOT)} cannot be started: {error.strerror}", "./days doctor",
+                        ENVIRONMENT) from error
+    progress.follow()
+    return process
+
+
+def _wait(process, progress, step_seconds, seconds):
+    """Until the process has ended: "", or has had its time: why it must be stopped."""
+    began = time.monotonic()
+    while True:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(_LOOK)
+            return ""
+        now = time.monotonic()
+        if seconds and now - began > seconds:
+            return f"was stopped, because it was not through after {seconds:g} seconds"
+        if step_seconds and now - progress.moved > step_seconds:
+            return f"was stopped, because this did not end within {step_seconds:g} seconds"
