@@ -109,7 +109,8 @@ class Instance {
  private:
   const Typed& typed() const { return ladder_.types[type_]; }
   void make_host();
-  void reset_host();
+  void reset_host();  // inputs as they were made
+  void fill_host();   // and outputs as before any kernel wrote
   void run_reference();
   bool has_check(const Inputs::Buffer& buffer) const;  // instead of a tolerance
   void find_bounds();

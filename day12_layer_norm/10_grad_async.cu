@@ -87,7 +87,7 @@ __global__ void __launch_bounds__(grad_block(kThreads), kGradResident / grad_blo
 
 template <class T>
 void layer_norm_grad_async(const LayerNormBackward<T>& p, cudaStream_t stream) {
-  require_problem(p, "grad_registers");
+  require_problem(p, "grad_async");
   float* partials = grad_lines(p, "grad_async");
   const int blocks = grad_blocks(p.rows, p.cols);
   for_grad_threads(p.cols, whole_vectors<T>(p.cols, p.x, p.dy, p.gamma, p.dx), [&](auto threads, auto wide) {

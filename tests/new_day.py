@@ -28,6 +28,7 @@ def copy_of_the_clone(folder):
             target = folder / name.decode()
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(source, target)
+    subprocess.run(["git", "init", "--quiet", str(folder)], check=True)  # tests/mutants.py asks git for the files
 
 
 def days(folder, *arguments):

@@ -166,13 +166,17 @@ void Instance::reset_host() {
   }
 }
 
-void Instance::run_reference() {
-  if (expected_[other_fill_]) return;
-  make_host();
+void Instance::fill_host() {
   reset_host();
   for (Inputs::Buffer& buffer : host_->buffers()) {
     if (buffer.role == Inputs::Role::kOutput) std::memset(buffer.host.get(), fill_of(buffer), buffer.bytes());
   }
+}
+
+void Instance::run_reference() {
+  if (expected_[other_fill_]) return;
+  make_host();
+  fill_host();
   require(static_cast<bool>(typed().reference), ladder_.name, " has no .reference");
   if (typed().reference_by_rows && device_.bytes() >= detail::kByRowsFrom) {
     typed().reference_by_rows(host_problem_.get());
@@ -478,11 +482,7 @@ Report Instance::run_on_host(const Function<void(const void*)>& version) {
   for (const bool other : {false, true}) {
     other_fill_ = other;
     if (!checked()) run_reference();
-    reset_host();
-    for (Inputs::Buffer& buffer : host_->buffers()) {
-      if (buffer.role == Inputs::Role::kOutput)
-        std::memset(buffer.host.get(), fill_of(buffer), buffer.bytes());
-    }
+    fill_host();
     version(host_problem_.get());
     report = judge_host(0);
     if (!report.ok() || report.doubtful == 0) break;

@@ -167,6 +167,8 @@ case "$*" in *-gi*) cat {self.bin}/sass ;; *) cat {self.bin}/elf ;; esac
                 (("1", "no_such"), 2, 'has no variant "no_such"'), (("1", "-DX"), 2, "goes with --file"),
                 (("--file", str(self.source), "--kernel", "zzz"), 2, "no kernel has"),
                 (("--file", str(self.source), "--arch", "50"), 2, "does not build for sm_50"),
+                (("1", "--json", str(self.source)), 2, "over a file that is no JSON"),
+                (("1", "no_such"), 2, "./days asm 1"),
                 (("--file", str(self.source), "-DX=broken"), 1, "nvcc")):
             with self.subTest(arguments):
                 done = self.days(*arguments)

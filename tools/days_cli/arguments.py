@@ -59,6 +59,26 @@ def parse(command, arguments, valued=None, switches=(), words=0, passed_on=()):
     return result
 
 
+def json_alone(arguments):
+    """The arguments with `--json=-` where --json has no value after it: standard output is meant."""
+    arguments = list(arguments)
+    for i, argument in enumerate(arguments):
+        following = arguments[i + 1:i + 2]
+        if argument == "--json" and (not following or following[0].startswith("-") and following[0] != "-"):
+            arguments[i] = "--json=-"
+    return arguments
+
+
+def known_variant(command, variant, names, day):
+    """DaysError with the nearest name where the day has no such variant."""
+    names = list(names)
+    if variant in names:
+        return
+    near = difflib.get_close_matches(variant, names, 1, 0.4)
+    there = f"Nearest: {near[0]}" if near else "There are " + ", ".join(names)
+    raise DaysError(f'day {day.label} has no variant "{variant}". {there}', f"./days {command} {day.number} {(near or names)[0]}")
+
+
 def _help(command):
     return " ".join(filter(None, ["./days", command, "--help"]))
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import json
 import os
 import stat
 from pathlib import Path
 
+from days_cli import console
 from days_cli.errors import DaysError
 
 _numbers = itertools.count()  # of the files that are not whole yet
@@ -61,6 +63,26 @@ def put(target, data, executable=False):
         raise DaysError(f"no folder {target.parent}", f"mkdir -p {os.path.relpath(target.parent)}") from error
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(target)) from error
+
+
+def check_json(target, command):
+    """DaysError where --json would replace what is no JSON: said before anything is built. None and "-" are no files."""
+    if target in (None, "-") or not os.path.isfile(target):
+        return
+    try:
+        if os.path.getsize(target):
+            json.loads(Path(target).read_bytes())
+    except (ValueError, RecursionError) as error:
+        raise DaysError(f"--json {target} would be written over a file that is no JSON", f"./days {command} --help") from error
+
+
+def put_json(target, data):
+    """Writes data as JSON to the file `target`, or to standard output where it is "-"."""
+    text = json.dumps(data, indent=1) + "\n"
+    if target == "-":
+        console.write(text)
+    else:
+        put(target, text)
 
 
 def create(target, data):

@@ -2,7 +2,6 @@
 """days explain of a program day: which operations its streams let run side by side, as text and as a picture."""
 from __future__ import annotations
 
-import json
 import os
 import tempfile
 from pathlib import Path
@@ -55,11 +54,7 @@ def _json(day, lines, target):
         {"program": name, **{gate: value(line) for gate, (_, value) in timeline.GATES.items()},
          "operations": [{"number": o.number, "kind": o.kind, "name": o.name, "stream": o.stream, "bytes": o.bytes, "place": o.place,
                          "step": o.begin} for o in line.operations]} for name, line in lines.items()]}
-    text = json.dumps(found, indent=1) + "\n"
-    if target == "-":
-        console.write(text)
-    else:
-        outputs.put(target, text)
+    outputs.put_json(target, found)
     return 0
 
 

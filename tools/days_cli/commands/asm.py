@@ -10,9 +10,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from days_cli import arguments, catalog, console, exercises, ladders, paths, sass, settings, toolchain
+from days_cli import arguments, catalog, console, exercises, ladders, outputs, paths, sass, settings, toolchain
 from days_cli.builder import lock
-from days_cli.commands import explain
 from days_cli.errors import ENVIRONMENT, WRONG, DaysError
 
 USAGE = "DAY [VARIANT]"
@@ -41,6 +40,7 @@ def run(args):
     if given.get("--help"):
         console.say(HELP)
         return 0
+    outputs.check_json(given.get("--json"), "asm")
     arch = _architecture(given.get("--arch", "90a"))
     threads = _threads(given.get("--threads"))
     if given.get("--file"):
@@ -64,17 +64,14 @@ def run(args):
         return _show(f"Day {day.label}", found, given, arch, threads, lines=False, day=day)
     variant = given.words[1]
     rungs = {**sources, **ladders.files(day)}  # a file may hold several
-    if variant not in rungs:
-        explain._known(variant, list(rungs), day)  # pylint: disable=protected-access
+    arguments.known_variant("asm", variant, rungs, day)
     kernels = _compiled([rungs[variant]], arch, ["-I" + str(paths.ROOT)])
     return _show(f"Day {day.label}, {variant}", {variant: kernels}, given, arch, threads, lines=True, day=day)
 
 
 def _parse(args):
     compiler, plain = [], []
-    for i, argument in enumerate(args):
-        if argument == "--json" and (i + 1 == len(args) or args[i + 1].startswith("-") and args[i + 1] != "-"):
-            argument = "--json=-"
+    for argument in arguments.json_alone(args):
         (compiler if argument.startswith(("-I", "-D", "-std=")) else plain).append(argument)
     given = arguments.parse("asm", plain, {"--arch": None, "--kernel": None, "--threads": None, "--lines": None,
                                            "--json": None, "--file": None}, (), 2)
@@ -89,6 +86,11 @@ def _architecture(text):
     if not match:
         raise DaysError(f'--arch is an architecture such as 75, 80 or 90a, not "{text}"', "./days asm --help")
     return match.group(1) + match.group(2)
+
+
+def _number(arch):
+    """90 of "90a"."""
+    return int(arch.rstrip("af"))
 
 
 def _threads(text):
@@ -162,7 +164,7 @@ def _run(command, what):
 
 def _compiled(sources, arch, flags):
     """The Kernels of these files, in the order of their names."""
-    command, disassembler = _tools(int(re.match(r"\d+", arch).group()))
+    command, disassembler = _tools(_number(arch))
     kernels = {}
     with lock(paths.RUN_BUILD):
         for source in sources:
@@ -202,7 +204,7 @@ def _show(title, found, given, arch, threads, lines, day=None):
         raise DaysError(f"{title}: there is no kernel in it for sm_{arch}", code=WRONG)
     if given.get("--json"):
         return _json(found, given, arch, threads)
-    sm = int(re.match(r"\d+", arch).group())
+    sm = _number(arch)
     nvcc = toolchain.nvcc()
     console.say(console.paint(f"{title}: sm_{arch}" + (f", nvcc {toolchain.dotted(nvcc.version)}" if nvcc else ""), "bold"))
     if lines:
@@ -307,7 +309,7 @@ def _source_line(path, number):
 
 
 def _json(found, given, arch, threads):
-    sm = int(re.match(r"\d+", arch).group())
+    sm = _number(arch)
     out = {"architecture": arch, "variants": []}
     for variant, kernels in found.items():
         rows = []
@@ -323,5 +325,5 @@ def _json(found, given, arch, threads):
                 "lines": [{"file": sass.relative(path, paths.ROOT), "line": number, "instructions": dict(sorted(counts.items()))}
                           for (path, number), counts in sorted(kernel.lines.items())]})
         out["variants"].append({"variant": variant, "kernels": rows})
-    explain._write_json(out, given)  # pylint: disable=protected-access
+    outputs.put_json(given.get("--json"), out)
     return 0

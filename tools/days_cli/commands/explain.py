@@ -2,9 +2,7 @@
 """days explain: what a variant's accesses cost, line by line, counted on the CPU backend."""
 from __future__ import annotations
 
-import difflib
 import hashlib
-import json
 import os
 import re
 import tempfile
@@ -41,7 +39,7 @@ def run(args):
     if given.get("--help"):
         console.say(HELP)
         return 0
-    _check_place(given.get("--json"))
+    outputs.check_json(given.get("--json"), "explain")
     if given.get("--file"):
         return _explain_file(given)
     if not given.words:
@@ -63,9 +61,7 @@ def _parse(args):
     if "--" in args:
         at = args.index("--")
         args, rest = args[:at], args[at + 1:]
-    for i, argument in enumerate(args):
-        if argument == "--json" and (i + 1 == len(args) or args[i + 1].startswith("-") and args[i + 1] != "-"):
-            argument = "--json=-"
+    for argument in arguments.json_alone(args):
         if argument.startswith(("-I", "-D", "-std=")):
             compiler.append(argument)
         else:
@@ -147,11 +143,12 @@ def _shape_of(table):
 
 def _explain_variant(day, variant, given):
     program = _build(day, variant)
-    _known(variant, _listed(program, yours=True), day)
+    arguments.known_variant("explain", variant, _listed(program, yours=True), day)
     trace, table = count(program, day, variant, _flags(given))
     ladder, shape, kind = _shape_of(table)
     trace = {"day": day.target, "ladder": ladder, "variant": variant, "shape": shape, "type": kind, **trace}
-    if _write_json(trace, given):
+    if given.get("--json"):
+        outputs.put_json(given.get("--json"), trace)
         return 0
     launches = traces.launches(trace)
     _no_kernel(launches, f"{day.label}, {variant}")
@@ -173,14 +170,6 @@ def _first_launches(launches):
     return f"-k {which} -c {sum(launch.times for launch in launches)} "
 
 
-def _known(variant, names, day):
-    if variant in names:
-        return
-    near = difflib.get_close_matches(variant, names, 1, 0.4)
-    raise DaysError(f'day {day.label} has no variant "{variant}". ' + (f"Nearest: {near[0]}" if near else "There are "
-                    + ", ".join(names)), f"./days explain {day.number} {near[0] if near else names[0]}")
-
-
 def _explain_day(day, given):
     program = _build(day)
     rows, collected = [], []
@@ -197,7 +186,8 @@ def _explain_day(day, given):
         collected.append(dict(trace, day=day.target, ladder=ladder, variant=name, shape=shape, type=kind))
         rows.append((name, traces.launches(trace), table["tables"][0]["read_bytes"] if table["tables"] else 0))
     console.clear_progress()
-    if _write_json({"variants": collected}, given):
+    if given.get("--json"):
+        outputs.put_json(given.get("--json"), {"variants": collected})
         return 0
     console.say(console.paint(f"Day {day.label}, counted on simt", "bold"))
     width = max(len(name) for name, _, _ in rows) + 1
@@ -239,7 +229,7 @@ def _explain_file(given):
     trace, _, output, status = _trace([program, *given.rest])
     if given.get("--json"):
         console.tell(output, "")
-        _write_json(trace, given)
+        outputs.put_json(given.get("--json"), trace)
         return status
     console.write(output)
     launches = traces.launches(trace)
@@ -254,29 +244,6 @@ def _explain_file(given):
 
 
 # ---- output ----
-
-def _write_json(trace, given):
-    target = given.get("--json")
-    if not target:
-        return False
-    text = json.dumps(trace, indent=1) + "\n"
-    if target == "-":
-        console.write(text)
-        return True
-    outputs.put(target, text)
-    return True
-
-
-def _check_place(target):
-    """Said before the program is built: --json replaces what is JSON, and nothing else."""
-    if target in (None, "-") or not os.path.isfile(target):
-        return
-    try:
-        if os.path.getsize(target):
-            json.loads(Path(target).read_bytes())
-    except (ValueError, RecursionError) as error:
-        raise DaysError(f"--json {target} would be written over a file that is no JSON", "./days explain --help") from error
-
 
 def _no_kernel(launches, what):
     if not launches:
