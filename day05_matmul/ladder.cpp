@@ -13,13 +13,13 @@ const auto matmul = days::with_hostile_matmuls(
     days::ladder<Matmul>("matmul")
         .extents({"m", "n", "k"})
         .types<float>()
-        .variant("rows", LAUNCHER(matmul_rows))
+        .variant("lanes_down", LAUNCHER(matmul_lanes_down))
         .needs(kNAlongY)
-        .variant("columns", LAUNCHER(matmul_columns))
+        .variant("lanes_across", LAUNCHER(matmul_lanes_across))
         .needs(kMAlongY)
         .exercise(LAUNCHER(exercise),
-                  "one thread an element of c, and every warp reads and writes neighbours", "rows", "columns",
-                  {.wasted_sectors = 0.1})
+                  "one thread an element of c, and every warp reads and writes neighbours", "lanes_down",
+                  "lanes_across", {.wasted_sectors = 0.1})
         .needs(kMAlongY)
         .baseline("cuBLAS")
         .reference(LAUNCHER(matmul_reference))

@@ -11,15 +11,15 @@ namespace day05 {
 
 using days::Matmul;
 
-// The extent that runs along the grid's y, n for rows and m for columns, has at most 65,535 blocks of 8 threads.
+// The extent that runs along the grid's y, n for lanes_down and m for lanes_across, has at most 65,535 blocks of 8 threads.
 inline constexpr auto kNAlongY = days::at_most("n", 8 * days::kMaxGridY, [](const auto& p) { return p.n; });
 inline constexpr auto kMAlongY = days::at_most("m", 8 * days::kMaxGridY, [](const auto& p) { return p.m; });
 
 // One thread computes one element of c. m, n and k must be positive.
-void matmul_rows(const Matmul<float>&, cudaStream_t);
-void matmul_columns(const Matmul<float>&, cudaStream_t);
+void matmul_lanes_down(const Matmul<float>&, cudaStream_t);
+void matmul_lanes_across(const Matmul<float>&, cudaStream_t);
 
-// Yours: exercise.cu. Takes what columns takes.
+// Yours: exercise.cu. Takes what lanes_across takes.
 void exercise(const Matmul<float>&, cudaStream_t);
 
 }  // namespace day05

@@ -9,7 +9,7 @@
 
 Works on copies of the tree under build/mutants, on the CPU backend. An edit is written as
 
-    01_rows.cu: the guard lets one row too many through
+    01_lanes_down.cu: the guard lets one row too many through
     - if (row >= m || col >= n) return;
     + if (row > m || col >= n) return;
 

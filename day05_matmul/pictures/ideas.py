@@ -15,9 +15,9 @@ def warp_steps():
                 "one sector, and the same element of A.")
     lanes = range(LANES)
     for top, name, words, color, touched in (
-            (96, "rows: lanes below one another", "apart in A and C", BAD,
+            (96, "lanes_down: below one another", "apart in A and C", BAD,
              ({(lane, STEP): lane for lane in lanes}, {(STEP, 1): -1}, {(lane, 1): lane for lane in lanes})),
-            (280, "columns: lanes side by side", "neighbours in B and C", GOOD,
+            (280, "lanes_across: side by side", "neighbours in B and C", GOOD,
              ({(1, STEP): -1}, {(STEP, lane): lane for lane in lanes}, {(1, lane): lane for lane in lanes}))):
         card.text(28, top - 32, name, 16, at="start", bold=True)
         card.text(452, top - 32, words, 16, color, "end", bold=True)

@@ -309,7 +309,7 @@ class Files(unittest.TestCase):
         self.assertIn("--yes", err)
         code, out, _ = self.run_days("solution", "5", "--yes")
         self.assertEqual(code, 0)
-        self.assertIn("+__global__ void columns_kernel", out)
+        self.assertIn("+__global__ void lanes_across_kernel", out)
         self.assertTrue(exercises.progress(self.day)["solution"])
 
     def test_solution_shows_counters_side_by_side(self):
@@ -324,7 +324,7 @@ class Files(unittest.TestCase):
         with mock.patch.object(judge, "measure", measure):
             complete = True
             out = self.run_days("solution", "5", "--yes")[1]
-            self.assertRegex(out, r" +yours +columns\n")
+            self.assertRegex(out, r" +yours +lanes_across\n")
             self.assertRegex(out, r"wasted sectors +75% +25%\n")
             complete = False
             _, out, err = self.run_days("solution", "5", "--yes")
@@ -345,7 +345,7 @@ class Files(unittest.TestCase):
                 self.assertEqual((stage.verdict, stage.about), (verdict, about))
 
     def test_launches_are_measured(self):
-        values, _ = judge.measure(judge.Kernel(self.day, "columns"))
+        values, _ = judge.measure(judge.Kernel(self.day, "lanes_across"))
         self.assertEqual((values["launches"], values["workspace"]), (1, 0))
 
     def test_next_goes_on_after_what_is_solved(self):

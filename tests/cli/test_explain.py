@@ -188,13 +188,13 @@ class Command(support.Case):
 
     def test_unknown_variant(self):
         self.replace(explain, "_build", lambda day, variant="": "program")
-        self.replace(explain, "_listed", lambda program, yours=False: ["rows", "columns"])
-        self.fails("5 column", 'day 05 matmul has no variant "column". Nearest: columns', "./days explain 5 columns")
-        self.fails("5 xyz", 'day 05 matmul has no variant "xyz". There are rows, columns', "./days explain 5 rows")
+        self.replace(explain, "_listed", lambda program, yours=False: ["lanes_down", "lanes_across"])
+        self.fails("5 lanes_acros", 'day 05 matmul has no variant "lanes_acros". Nearest: lanes_across', "./days explain 5 lanes_across")
+        self.fails("5 xyz", 'day 05 matmul has no variant "xyz". There are lanes_down, lanes_across', "./days explain 5 lanes_down")
 
     def test_json_needs_no_value(self):
         for words, target in (("5 rows --json", "-"), ("5 rows --json --type fp32", "-"), ("5 rows --json x.json", "x.json"),
-                              ("--json 5 rows", "5")):
+                              ("--json 5 lanes_down", "5")):
             self.assertEqual(explain._parse(words.split()).get("--json"), target, words)
 
     def test_a_program(self):

@@ -17,10 +17,10 @@ namespace {
 constexpr int kBlockX = 32;  // one warp: threads are numbered along x first
 constexpr int kBlockY = 8;
 
-__global__ void rows_kernel(const float* a,  // (m, k)
-                            const float* b,  // (k, n)
-                            float* c,        // (m, n)
-                            int m, int n, int k) {
+__global__ void lanes_down_kernel(const float* a,  // (m, k)
+                                  const float* b,  // (k, n)
+                                  float* c,        // (m, n)
+                                  int m, int n, int k) {
   const int row = blockIdx.x * blockDim.x + threadIdx.x;  // lane 0..31 -> 32 rows
   const int col = blockIdx.y * blockDim.y + threadIdx.y;  // the same column for the whole warp
   if (row >= m || col >= n) return;
@@ -34,12 +34,12 @@ __global__ void rows_kernel(const float* a,  // (m, k)
 
 }  // namespace
 
-void matmul_rows(const Matmul<float>& p, cudaStream_t stream) {
-  days::require_matmul(p, "rows");
-  days::require_needs(p, "rows", kNAlongY);
+void matmul_lanes_down(const Matmul<float>& p, cudaStream_t stream) {
+  days::require_matmul(p, "lanes_down");
+  days::require_needs(p, "lanes_down", kNAlongY);
   const dim3 block(kBlockX, kBlockY);
   const dim3 grid(days::ceil_div(p.m, kBlockX), days::ceil_div(p.n, kBlockY));
-  rows_kernel<<<grid, block, 0, stream>>>(p.a, p.b, p.c, p.m, p.n, p.k);
+  lanes_down_kernel<<<grid, block, 0, stream>>>(p.a, p.b, p.c, p.m, p.n, p.k);
   CUDA_CHECK_LAUNCH();
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // One thread an element, the right way round: neighbouring threads (x) take neighbouring *columns* of c.
-// Changed since rows: x and y have swapped roles, nothing else. A warp now reads one element of a (1 sector)
+// Changed since lanes_down: x and y have swapped roles, nothing else. A warp now reads one element of a (1 sector)
 // and 32 neighbours of b (4 sectors, all bytes used), and writes 4 full sectors of c.
 // Bound by: two loads for each multiply-add; days 10, 11 and 39 load less often.
 
@@ -17,10 +17,10 @@ namespace {
 constexpr int kBlockX = 32;  // one warp: threads are numbered along x first
 constexpr int kBlockY = 8;
 
-__global__ void columns_kernel(const float* a,  // (m, k)
-                               const float* b,  // (k, n)
-                               float* c,        // (m, n)
-                               int m, int n, int k) {
+__global__ void lanes_across_kernel(const float* a,  // (m, k)
+                                    const float* b,  // (k, n)
+                                    float* c,        // (m, n)
+                                    int m, int n, int k) {
   const int col = blockIdx.x * blockDim.x + threadIdx.x;  // lane 0..31 -> 32 columns
   const int row = blockIdx.y * blockDim.y + threadIdx.y;  // the same row for the whole warp
   if (row >= m || col >= n) return;
@@ -34,12 +34,12 @@ __global__ void columns_kernel(const float* a,  // (m, k)
 
 }  // namespace
 
-void matmul_columns(const Matmul<float>& p, cudaStream_t stream) {
-  days::require_matmul(p, "columns");
-  days::require_needs(p, "columns", kMAlongY);
+void matmul_lanes_across(const Matmul<float>& p, cudaStream_t stream) {
+  days::require_matmul(p, "lanes_across");
+  days::require_needs(p, "lanes_across", kMAlongY);
   const dim3 block(kBlockX, kBlockY);
   const dim3 grid(days::ceil_div(p.n, kBlockX), days::ceil_div(p.m, kBlockY));
-  columns_kernel<<<grid, block, 0, stream>>>(p.a, p.b, p.c, p.m, p.n, p.k);
+  lanes_across_kernel<<<grid, block, 0, stream>>>(p.a, p.b, p.c, p.m, p.n, p.k);
   CUDA_CHECK_LAUNCH();
 }
 
