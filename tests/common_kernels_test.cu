@@ -87,7 +87,7 @@ TEST(Buffer, IsPoisonedAndCopies) {
 }
 
 #ifndef __SIMT__
-// On the CPU backend the write itself is an error (tests/simt).
+// On the CPU backend the write itself is an error (simt/tests).
 __global__ void write_at(unsigned char* data, int64_t at) {
   data[at] = 1;
 }

@@ -32,7 +32,7 @@ class Case(support.Case):
         super().setUp()
         self.root = self.folder / "repository"
         self.day = self.root / "day13_transpose"
-        for path in (self.day, self.root / "common" / "simt", self.root / "bench", self.root / "docs" / "results" / "h200"):
+        for path in (self.day, self.root / "common", self.root / "simt", self.root / "bench", self.root / "docs" / "results" / "h200"):
             path.mkdir(parents=True)
         for name, value in (("ROOT", self.root), ("BUILD", self.root / "build")):
             self.replace(paths, name, value)
@@ -42,9 +42,9 @@ class Case(support.Case):
         self.rung("01_naive.cu", "naive")
         self.rung("02_padded.cu", "padded")
         self.rung("03_tiled.cu", "tiled")
-        self.write("common/tile.h", '#include "common/simt/runtime.h"\n__device__ int tile() { return 32; }\n')
+        self.write("common/tile.h", '#include "simt/runtime.h"\n__device__ int tile() { return 32; }\n')
         self.write("common/host.h", "int host();\n")
-        self.write("common/simt/runtime.h", "__device__ int simt();\n")
+        self.write("simt/runtime.h", "__device__ int simt();\n")
         self.path = results.committed("h200", catalog.resolve("13", "bench"))
         self.forget()
 
@@ -89,7 +89,7 @@ class Sources(Case):
         self.rung("02_padded.cu", "padded", comment="other words, // and \"quotes\"")
         self.write("day13_transpose/01_naive.cu", (self.day / "01_naive.cu").read_text().replace(" x[tile()]", "\n  /* x */ x[tile()]"))
         self.write("common/host.h", "int host(int);\n")
-        self.write("common/simt/runtime.h", "__device__ int simt(int);\n")
+        self.write("simt/runtime.h", "__device__ int simt(int);\n")
         self.write("day13_transpose/exercise.cu", "__global__ void mine() {}\n")
         self.assertEqual(self.changed(), [])
 
@@ -97,13 +97,13 @@ class Sources(Case):
         everything = ["causal_tiled", "naive", "padded"]
         self.write("common/tile.h", "__device__ int tile() { return 64; }\n")
         self.assertEqual(self.changed(), everything)
-        self.write("common/tile.h", '#include "common/simt/runtime.h"\n__device__ int tile() { return 32; }\n')
+        self.write("common/tile.h", '#include "simt/runtime.h"\n__device__ int tile() { return 32; }\n')
         self.assertEqual(self.changed(), [])
         self.write("day13_transpose/scan.cu", "__global__ void scan() {}\n")  # no rung's own: any may launch it
         self.assertEqual(self.changed(), everything)
 
     def test_only_what_is_used_of_a_shared_header(self):
-        header = ('#include "common/simt/runtime.h"\n__device__ int tile() { return 32; }\n\n'
+        header = ('#include "simt/runtime.h"\n__device__ int tile() { return 32; }\n\n'
                   "__device__ int rows() { return {}; }\n\n#define MAKE(kind) int make_##kind()\n\n__device__ int count() { return rows(); }\n")
         kernel = RUNG.format(name="padded", value="count()", comment="")
         self.write("common/tile.h", header.replace("return {};", "return 1;"))

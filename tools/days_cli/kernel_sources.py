@@ -19,7 +19,7 @@ _VARIANT = re.compile(r'\.variant\(\s*(?:\w+\(\s*)?"([^"]+)"[^,]*,\s*LAUNCHER\((
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"', re.MULTILINE)
 _TOKEN = re.compile(r'("(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\')|(?://[^\n]*|/\*.*?\*/|\s)+', re.DOTALL)
 _NAME = re.compile(r"\b([A-Za-z_]\w*)\s*(?:[({<=;\[]|$)")
-_ELSEWHERE = ("common/simt/", "common/harness/", "simt/")
+_ELSEWHERE = ("simt/", "common/harness/")
 
 
 def plain(text):

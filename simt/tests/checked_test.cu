@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: MIT
+//
+// Checked builds: arrays of known size, memory of the wrong side, and launches that nobody asked about.
+#include "checked.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace checked_test {
+
+using checked::device;
+using checked::report_of;
+using checked::run_apart;
+
+const std::string kFile = "simt/tests/checked_test.cu:";
+
+constexpr int kLocal = __LINE__ + 3;
+__global__ void local_array(int* out, int n) {
+  int window[8] = {};
+  for (int i = 0; i < n; ++i) window[i] += i;
+  out[threadIdx.x] = window[n % 8];
+}
+
+TEST(Checked, LocalArray) {
+  SKIP_UNLESS_CHECKED();
+  EXPECT_EQ(report_of([] { local_array<<<1, 32>>>(device<int>(32), 8); }), "");
+  EXPECT_EQ(report_of([] { local_array<<<1, 32>>>(device<int>(32), 9); }),
+            "error: out of bounds on a local array [simt-oob-local]\n" + kFile + std::to_string(kLocal) +
+                "  kernel local_array, block (0,0,0), thread (0,0,0)\n"
+                "    for (int i = 0; i < n; ++i) window[i] += i;\n"
+                "Index 8 of an array of type 'int [8]'.\n");
+}
+
+constexpr int kRows = __LINE__ + 3;
+__global__ void shared_rows(int* out, int n) {
+  __shared__ int tile[4][8];
+  tile[0][threadIdx.x % n] = 1;
+  __syncthreads();
+  out[threadIdx.x] = tile[0][threadIdx.x % n];
+}
+
+// Past the end of a row lies the next row: no address shows it.
+TEST(Checked, RowOfASharedArray) {
+  SKIP_UNLESS_CHECKED();
+  EXPECT_EQ(report_of([] { shared_rows<<<1, 16>>>(device<int>(16), 8); }), "");
+  EXPECT_EQ(report_of([] { shared_rows<<<1, 16>>>(device<int>(16), 9); }),
+            "error: out of bounds on shared memory [simt-oob-shared]\n" + kFile + std::to_string(kRows) +
+                "  kernel shared_rows, block (0,0,0), thread (8,0,0)\n"
+                "    tile[0][threadIdx.x % n] = 1;\n"
+                "Index 8 of an array of type 'int [8]'.\n");
+}
+
+struct Pair {
+  float value;
+  int index;
+};
+struct Row8 {
+  double at[8];
+};
+__device__ __noinline__ Pair pair_of(float x) {
+  return {x, static_cast<int>(x)};
+}
+__device__ __noinline__ float4 four_of(float x) {
+  return make_float4(x, 2 * x, 3 * x, 4 * x);
+}
+__device__ __noinline__ Row8 row_of(float x) {
+  Row8 row;
+  for (int i = 0; i < 8; ++i) row.at[i] = x * static_cast<float>(i);
+  return row;
+}
+
+__global__ void stores_results(const float* in, float4* out) {
+  __shared__ Pair pairs[32];
+  __shared__ float4 fours[32];
+  __shared__ Row8 rows[32];
+  const int i = static_cast<int>(threadIdx.x), j = 31 - i;
+  pairs[i] = pair_of(in[i]);
+  fours[i] = four_of(in[i]);
+  rows[i] = row_of(in[i]);
+  __syncthreads();
+  out[i] = four_of(pairs[j].value + fours[j].y + static_cast<float>(pairs[j].index + rows[j].at[7]));
+}
+
+__global__ void copy_fours(const float4* in, float4* out) {
+  out[threadIdx.x] = in[threadIdx.x];
+}
+
+// The compiler may store what a function returns without a word to the checker, unless it inlines it.
+TEST(Checked, StructsThatFunctionsReturnAreWritten) {
+  SKIP_UNLESS_CHECKED();
+  EXPECT_EQ(report_of([] {
+              float4* out = device<float4>(32, false);
+              stores_results<<<1, 32>>>(device<float>(32), out);
+              copy_fours<<<1, 32>>>(out, device<float4>(32));
+            }),
+            "");
+}
+
+constexpr int kResults = __LINE__ + 3;
+__global__ void crowds_results(float4* out) {
+  __shared__ float4 four[1];
+  four[0] = four_of(static_cast<float>(threadIdx.x));
+  __syncthreads();
+  out[threadIdx.x] = four[0];
+}
+
+TEST(Checked, StructsThatFunctionsReturnCanRace) {
+  SKIP_UNLESS_CHECKED();
+#ifdef __clang__
+  GTEST_SKIP() << "clang takes stores of vector types for volatile ones, which do not race";
+#endif
+  const std::string text = report_of([] { crowds_results<<<1, 32>>>(device<float4>(32)); });
+  EXPECT_NE(text.find("[simt-race-shared]\n" + kFile + std::to_string(kResults)), std::string::npos) << text;
+}
+
+constexpr int kCopy = __LINE__ + 2;
+__global__ void copy(const int* in, int* out) {
+  out[threadIdx.x] = in[threadIdx.x];
+}
+
+const std::string kHeapRead = "error: a kernel touches host memory [simt-host-access]\n" + kFile +
+                              std::to_string(kCopy) +
+                              "  kernel copy, block (0,0,0), thread (0,0,0)\n"
+                              "    out[threadIdx.x] = in[threadIdx.x];\n"
+                              "The thread reads 4 bytes on the host's heap (malloc, new, std::vector). "
+                              "Kernels reach cudaMalloc's memory, cudaMallocManaged's and what is pinned.\n";
+
+TEST(Checked, KernelThatReadsTheHostsHeap) {
+  SKIP_UNLESS_CHECKED();
+  EXPECT_EQ(report_of([] {
+              const std::vector<int> in(32);
+              copy<<<1, 32>>>(in.data(), device<int>(32));
+              static_cast<void>(cudaDeviceSynchronize());  // while the vector lives
+            }),
+            kHeapRead);
+}
+
+TEST(Checked, KernelThatReadsALargeVector) {
+  SKIP_UNLESS_CHECKED();
+  EXPECT_EQ(report_of([] {
+              const std::vector<int> in(1 << 20);
+              copy<<<1, 32>>>(in.data() + (1 << 19), device<int>(32));
+              static_cast<void>(cudaDeviceSynchronize());
+            }),
+            kHeapRead);
+}
+
+TEST(Checked, KernelThatReadsAnotherThreadsHeap) {
+  SKIP_UNLESS_CHECKED();
+  EXPECT_EQ(report_of([] {
+              std::unique_ptr<int[]> in;
+              std::thread([&in] { in = std::make_unique<int[]>(32); }).join();
+              copy<<<1, 32>>>(in.get(), device<int>(32));
+              static_cast<void>(cudaDeviceSynchronize());
+            }),
+            kHeapRead);
+}
+
+TEST(Checked, KernelThatWritesToTheHostsStack) {
+  SKIP_UNLESS_CHECKED();
+  const std::string text = report_of([] {
+    int out[32];
+    copy<<<1, 32>>>(device<int>(32), out);
+    static_cast<void>(cudaDeviceSynchronize());  // while the array lives
+  });
+  EXPECT_NE(text.find("The thread writes 4 bytes on the stack of the host's thread (a local variable)."),
+            std::string::npos)
+      << text;
+}
+
+TEST(Checked, RegisteredMemoryIsTheDevicesToo) {
+  SKIP_UNLESS_CHECKED();
+  std::vector<int> in(32);
+  const auto copies = [&in] {
+    copy<<<1, 32>>>(in.data(), device<int>(32));
+    return cudaDeviceSynchronize();
+  };
+  EXPECT_EQ(report_of([&] {
+              ASSERT_EQ(cudaHostRegister(in.data(), 128, cudaHostRegisterDefault), cudaSuccess);
+              ASSERT_EQ(copies(), cudaSuccess);
+              ASSERT_EQ(cudaHostUnregister(in.data()), cudaSuccess);
+            }),
+            "");
+  EXPECT_EQ(report_of(copies), kHeapRead);  // by the same line, which was right until now
+}
+
+constexpr int kHostRead = __LINE__ + 3;
+TEST(CheckedApart, DISABLED_HostRead) {
+  const int* in = device<int>(4);
+  std::printf("%d\n", in[3]);
+}
+
+TEST(Checked, HostThatReadsDeviceMemory) {
+  SKIP_UNLESS_CHECKED();
+  int status;
+  const std::string text = run_apart("HostRead", &status);
+  EXPECT_NE(
+      text.find("error: host code touches device memory [simt-host-access]\n" + kFile +
+                std::to_string(kHostRead) +
+                "\n    std::printf(\"%d\\n\", in[3]);\n"
+                "It reads 4 bytes of a buffer of 16 bytes from cudaMalloc; cudaMemcpy brings them to the "
+                "host.\n"),
+      std::string::npos)
+      << text;
+  EXPECT_NE(status, 0);
+}
+
+constexpr int kUnasked = __LINE__ + 2;
+TEST(CheckedApart, DISABLED_Unasked) {
+  copy<<<1, 2048>>>(nullptr, nullptr);
+}
+TEST(CheckedApart, DISABLED_Asked) {
+  copy<<<1, 2048>>>(nullptr, nullptr);
+  EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidConfiguration);
+}
+
+TEST(Checked, LaunchesThatFailUnheard) {
+  int status;
+  const std::string text = run_apart("Unasked", &status);
+  EXPECT_NE(text.find("error: a launch failed, and the program never asked for its error [simt-launch]\n" +
+                      kFile + std::to_string(kUnasked) +
+                      "\n    copy<<<1, 2048>>>(nullptr, nullptr);\n"
+                      "Kernel copy, grid (1,1,1), block (2048,1,1): invalid configuration argument.\n"
+                      "cudaGetLastError() after the launch would have told.\n"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(status, 0);
+  EXPECT_EQ(run_apart("Asked", &status).find("error:"), std::string::npos);
+  EXPECT_EQ(status, 0);
+}
+
+}  // namespace checked_test
