@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
-#include <ctime>
 #include <numeric>
 #include <vector>
 
@@ -8,6 +7,9 @@
 #include "common/testing.h"
 #include "day04_image_blur/blur.h"
 #include "day04_image_blur/weights.h"
+#ifdef __SIMT__
+#include "simt/runtime.h"
+#endif
 
 namespace day04 {
 namespace {
@@ -62,26 +64,24 @@ TEST(Day04Tall, MoreRowsThanBlocks) {
 }
 
 #ifdef __SIMT__
-// A picture of one row or column is no square's tile: most of a block would do work for pixels that are not there.
-TEST(Day04Narrow, CostsNoManyTimesASquare) {
-  const auto seconds = [](auto launcher, int height, int width) {
+// A picture of one row or column is no square's tile: a row that is short takes a warp and not a whole block.
+TEST(Day04Narrow, TakesNoMoreThanAWarpForAPixel) {
+  const auto threads = [](auto launcher, int height, int width) {
     const days::DeviceBuffer<uint8_t> image(size_t{1} << 16), blurred(size_t{1} << 16);
     const days::DeviceBuffer<uint32_t> sums(size_t{1} << 16);
     const days::Workspace workspace = {sums.data(), sums.size() * sizeof(uint32_t)};
-    double best = 1e9;
-    for (int run = 0; run < 3; ++run) {
-      const std::clock_t began = std::clock();
-      launcher({image.data(), blurred.data(), nullptr, 1, height, width, 5, Border::kClamp, workspace},
-               nullptr);
-      EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
-      best = std::min(best, static_cast<double>(std::clock() - began) / CLOCKS_PER_SEC);
-    }
-    return best;
+    const uint64_t before = simt::stats().total.threads;
+    launcher({image.data(), blurred.data(), nullptr, 1, height, width, 5, Border::kClamp, workspace},
+             nullptr);
+    EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+    return simt::stats().total.threads - before;
   };
+  constexpr uint64_t kPixels = 1 << 16, kWarp = 32;
   for (const auto launcher : {gauss_registers, box_running}) {
-    const double square = seconds(launcher, 256, 256);
-    EXPECT_LT(seconds(launcher, 65536, 1), 60 * square);
-    EXPECT_LT(seconds(launcher, 1, 65536), 60 * square);
+    EXPECT_LE(threads(launcher, 256, 256), kPixels);
+    EXPECT_LE(threads(launcher, 1 << 16, 1),
+              (kWarp + 2) * kPixels);  // 2 a pixel for the sums down its column
+    EXPECT_LE(threads(launcher, 1, 1 << 16), 2 * kPixels);
   }
 }
 #endif
