@@ -30,11 +30,18 @@ GLOBAL, SHARED, REGISTERS, OUTPUT, HALO = "#cfe3f7", "#ffe3ad", "#e6d9f5", "#cde
 GOOD, BAD = "#00794f", "#c2410c"
 THREADS = ["#0b62a8", "#c2410c", "#00794f", "#7a3fa0"]  # white numbers are readable on each
 
-# Advance widths of Helvetica in thousandths of its size, for the characters from the space to the tilde.
-_HELVETICA = [278, 278, 355, 556, 556, 889, 667, 191, 333, 333, 389, 584, 278, 333, 278, 278, *[556] * 10, 278, 278, 584, 584, 584,
-              556, 1015, 667, 667, 722, 722, 667, 611, 778, 722, 278, 500, 667, 556, 833, 722, 778, 667, 778, 722, 667, 611, 722,
-              667, 944, 667, 667, 611, 278, 278, 278, 469, 556, 333, 556, 556, 500, 556, 556, 278, 556, 556, 222, 222, 500, 222,
-              833, 556, 556, 556, 556, 333, 500, 278, 556, 500, 722, 500, 500, 500, 334, 260, 334, 584]
+# Advance widths of DejaVu Sans in thousandths of its size, for the characters from the space to the tilde. A browser on a
+# system without Helvetica and Arial takes this font or a narrower one, so that what fits in it is cut nowhere.
+_PLAIN = [318, 401, 460, 838, 636, 950, 780, 275, 390, 390, 500, 838, 318, 361, 318, 337, 636, 636, 636, 636, 636,
+          636, 636, 636, 636, 636, 337, 337, 838, 838, 838, 531, 1000, 684, 686, 698, 770, 632, 575, 775, 752, 295,
+          295, 656, 557, 863, 748, 787, 603, 787, 695, 635, 611, 732, 684, 989, 685, 611, 685, 390, 337, 390, 838,
+          500, 500, 613, 635, 550, 635, 615, 352, 635, 634, 278, 278, 579, 278, 974, 634, 612, 635, 635, 411, 521,
+          392, 634, 592, 818, 592, 592, 525, 636, 337, 636, 838]
+_BOLD = [348, 456, 521, 838, 696, 1002, 872, 306, 457, 457, 523, 838, 380, 415, 380, 365, 696, 696, 696, 696, 696,
+         696, 696, 696, 696, 696, 400, 400, 838, 838, 838, 580, 1000, 774, 762, 734, 830, 683, 683, 821, 837, 372,
+         372, 775, 637, 995, 837, 850, 733, 850, 770, 720, 682, 812, 774, 1103, 771, 724, 725, 457, 365, 457, 838,
+         500, 500, 675, 716, 593, 716, 678, 435, 716, 712, 343, 343, 665, 343, 1042, 712, 687, 716, 716, 493, 595,
+         478, 712, 652, 924, 645, 652, 582, 712, 365, 712, 838]
 
 PICTURES = {}  # {file name: function}, of the script that is being run
 
@@ -69,9 +76,9 @@ def constant(path, name):
 
 
 def width_of(words, size, bold=False):
-    """How wide words are in Helvetica or Arial, in units."""
-    units = sum(_HELVETICA[ord(c) - 32] if " " <= c <= "~" else 600 for c in words)
-    return units * size / 1000 * (1.06 if bold else 1)
+    """How wide words are at most, in units: in DejaVu Sans. A character beyond ASCII counts as a wide one."""
+    widths = _BOLD if bold else _PLAIN
+    return sum(widths[ord(c) - 32] if " " <= c <= "~" else 1000 for c in words) * size / 1000
 
 
 class Place:

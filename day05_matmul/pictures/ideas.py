@@ -19,8 +19,8 @@ def warp_steps():
              ({(lane, STEP): lane for lane in lanes}, {(STEP, 1): -1}, {(lane, 1): lane for lane in lanes})),
             (280, "lanes_across: side by side", "neighbours in B and C", GOOD,
              ({(1, STEP): -1}, {(STEP, lane): lane for lane in lanes}, {(1, lane): lane for lane in lanes}))):
-        card.text(28, top - 32, name, 16, at="start", bold=True)
-        card.text(452, top - 32, words, 16, color, "end", bold=True)
+        card.text(28, top - 32, name, 15, at="start", bold=True)
+        card.text(452, top - 32, words, 15, color, "end")
         for left, matrix, fill, cells in zip((28, 176, 324), ("A", "B", "C"), (GLOBAL, GLOBAL, OUTPUT), touched):
             card.matrix(left, top, SIZE, SIZE, 21, matrix, fill, lambda r, c, cells=cells: {-1: "all"}.get(cells.get((r, c)), cells.get((r, c))),
                         lambda r, c, cells=cells: None if (r, c) not in cells else SOFT if cells[r, c] < 0 else THREADS[cells[r, c]],

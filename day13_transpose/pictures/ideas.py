@@ -65,7 +65,7 @@ def banks():
 @picture("order.svg")
 def order():
     """Sixteen blocks of a 4 x 4 grid of tiles; four run at a time."""
-    card = Card("Blocks that run at once should write side by side", 330,
+    card = Card("Running blocks should write side by side", 330,
                 "With blocks numbered across in, four running blocks write to four groups of rows of out. Numbered down, they "
                 "write neighbouring pieces of the same rows.")
     for left, name, first, words, color in ((36, "several: numbered across", lambda r, c: r * 4 + c, "four rows open at once", BAD),
@@ -99,7 +99,7 @@ def aligned(rows=3, length=9, sector=4):
         torn = sum(len({(p // length, pieces[p]) for p in range(first, min(first + sector, rows * length))}) > 1 and
                    first // length == min(first + sector - 1, rows * length - 1) // length
                    for first in range(0, rows * length, sector))
-        card.text(32, top - 18, words, 16, at="start", bold=True)
+        card.text(32, top - 18, words, 15, at="start", bold=True)
         card.text(448, top - 18, f"{torn} torn" if torn else "none torn", 16, color, "end", bold=True)
         for place, piece in enumerate(pieces):
             card.box(left + place * size, top, size, 30, THREADS[piece], round=0, thick=0.6)

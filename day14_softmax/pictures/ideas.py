@@ -63,7 +63,7 @@ def merge():
 
 @picture("butterfly.svg")
 def butterfly():
-    card = Card("Three shuffles, and all lanes know the sum", 344,
+    card = Card("Three shuffles: every lane has the sum", 344,
                 "Eight lanes. In each step a lane adds what the lane with one bit of its number flipped has; after three steps all "
                 "hold the sum.")
     bottom = card.butterfly(76, [3, 1, 4, 1, 5, 9, 2, 6], lambda a, b: a + b)

@@ -41,7 +41,7 @@ def walk(tiles=4, block=1):
 @picture("fragment.svg")
 def fragment():
     """16 x 16 scores as the accumulators of two m16n8k16 hold them, which is how the left operand a of the next is held."""
-    card = Card("Scores lie where the next product wants them", 500,
+    card = Card("Scores lie where they are needed next", 500,
                 "Each cell of 16 x 16 scores shows the lane that holds it after two mma.sync. The next mma.sync wants its left operand "
                 "from the same lanes, so no value moves.")
     lane = lambda row, col: row % 8 * 4 + col % 8 // 2
@@ -69,7 +69,7 @@ def swizzle(chunks=8):
 
 @picture("pipeline.svg")
 def pipeline():
-    card = Card("The next tile comes while this one is used", 336,
+    card = Card("The next tile comes during this one", 336,
                 "Above: load a tile, wait, multiply, and so on. Below: two places for tiles; the copy of the next runs beside the "
                 "products of this one.")
     card.text(32, 66, "mma: one place for a tile", 16, at="start", bold=True)
@@ -88,7 +88,7 @@ def causal(tiles=6):
     """Tiles of a causal attention: below the diagonal whole, on it masked, above it skipped."""
     seen = lambda r, c: "all" if c < r else "some" if c == r else "none"
     count = sum(seen(r, c) != "none" for r in range(tiles) for c in range(tiles))
-    card = Card("Under a causal mask half of the tiles are skipped", 366,
+    card = Card("A causal mask skips half of the tiles", 366,
                 "A tile below the diagonal is seen whole and needs no mask, one on it is masked, one above it is never fetched.")
     card.matrix(60, 100, tiles, tiles, 36, "tiles of keys", WHITE,
                 fills=lambda r, c: {"all": SHARED, "some": OUTPUT, "none": None}[seen(r, c)])

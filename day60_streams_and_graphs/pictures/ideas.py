@@ -96,7 +96,7 @@ def event():
 
 @picture("launches.svg")
 def launches():
-    card = Card("A launch takes longer than a small kernel", 340, "The CPU launches kernel after kernel; between two short kernels the "
+    card = Card("A launch outlasts a small kernel", 340, "The CPU launches kernel after kernel; between two short kernels the "
                                                                   "GPU waits for the next launch. As a graph, kernels follow each other.")
     card.text(240, 62, f"four of {KERNELS:,}, launched one at a time", 15, SOFT)
     card.time(76, [("CPU", [(f"launch {i}", 4 * i, 4 * i + 4, EMPTY) for i in range(4)]),
@@ -109,7 +109,7 @@ def launches():
 
 @picture("dependent.svg")
 def dependent():
-    card = Card("A dependent launch starts early, then waits", 236, "The second kernel finds its elements while the first one still "
+    card = Card("A dependent launch starts early", 236, "The second kernel finds its elements while the first one still "
                                                                     "runs, and waits for it before it reads them.")
     card.time(62, [("kernel 1", [("find", 0, 2, EMPTY), ("read, turn, write", 2, 9, REGISTERS)]),
                    ("kernel 2", [("find", 3, 5, EMPTY), ("wait", 5, 9, None), ("read, turn, write", 9, 16, REGISTERS)])],

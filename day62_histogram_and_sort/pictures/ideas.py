@@ -21,8 +21,8 @@ def private():
     def count(some):
         return [sum(key == bin_ for key in some) for bin_ in range(3)]
 
-    card.text(118, 64, "one for all", 17, bold=True)
-    card.text(358, 64, "one for each four threads", 17, bold=True)
+    card.text(118, 64, "one for all", 15, bold=True)
+    card.text(358, 64, "one for each four threads", 15, bold=True)
     for left, part, color in ((18, keys, None), (252, keys[:4], 0), (368, keys[4:], 2)):
         for i, key in enumerate(part):
             card.disc(left + 13 + 25 * i, 96, key, BAD if color is None and key == 2 else THREADS[color or 0], 12)
@@ -90,7 +90,7 @@ def look_back():
                 "looks at 3, 2 and 1, and stops there.")
     card.chain(118, [("tile 0", "up to: 7", OUTPUT), ("tile 1", "up to: 12", OUTPUT), ("tile 2", "own: 4", SHARED), ("tile 3", "own: 9", SHARED),
                      ("tile 4", "?", EMPTY)], [(4, 3), (4, 2), (4, 1)], width=76, gap=14)
-    card.text(240, 206, "9 + 4 + 12 = 25 come before tile 4. Tile 0 need not be asked.", 15, GOOD, bold=True)
+    card.text(240, 206, "9 + 4 + 12 = 25 come before tile 4. Tile 0 need not be asked.", 15, GOOD)
     return card
 
 

@@ -52,6 +52,14 @@ class Cards(unittest.TestCase):
     def test_a_title_that_is_cut(self):
         self.refused(Card("A title of so many words that it cannot stand on one line", 100), "leaves the sheet")
 
+    def test_a_title_that_only_a_wide_font_cuts(self):
+        """405 units in Helvetica's bold, 496 in that of DejaVu Sans, which many systems without Helvetica show."""
+        self.refused(Card("A dependent launch starts early, then waits", 100), "leaves the sheet: -8 to 488 of 480")
+        Card("A dependent launch starts early", 100).svg()
+
+    def test_a_character_of_no_known_width_counts_as_a_wide_one(self):
+        self.assertEqual(drawing.width_of("\u2192\u2026", 10), 20)
+
     def test_words_on_words(self):
         card = Card("title", 100)
         card.text(240, 60, "one label")
