@@ -20,7 +20,7 @@ const auto matmul = days::with_hostile_matmuls(
         .exercise(LAUNCHER(exercise),
                   "one thread an element of c, and every warp reads and writes neighbours", "lanes_down",
                   "lanes_across", {.wasted_sectors = 0.1})
-        .needs(kMAlongY)
+        .needs(kMAlongY, kNAlongY)
         .baseline("cuBLAS")
         .reference(LAUNCHER(matmul_reference))
         .parallel(LAUNCHER(matmul_parallel))

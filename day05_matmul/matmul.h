@@ -19,7 +19,7 @@ inline constexpr auto kMAlongY = days::at_most("m", 8 * days::kMaxGridY, [](cons
 void matmul_lanes_down(const Matmul<float>&, cudaStream_t);
 void matmul_lanes_across(const Matmul<float>&, cudaStream_t);
 
-// Yours: exercise.cu. Takes what lanes_across takes.
+// Yours: exercise.cu. Takes what both rungs take, so that either way round is possible.
 void exercise(const Matmul<float>&, cudaStream_t);
 
 }  // namespace day05

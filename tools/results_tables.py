@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Writes the measured results into the days' notes: docs/results/GPU/dayNN.json, made by `./days bench NN --record`, becomes
 the plots and tables between <!-- results:GPU --> and <!-- /results:GPU --> of the day's README.md, and the plots
-pictures/results_GPU_*.svg of the day's folder. No figure there is typed by hand.
+pictures/results_GPU_*.svg of the day's folder. A rung's heading `### 2 · online — ...` says behind the dash what it reached:
+time and share of the limit in the first table that has it. No figure there is typed by hand.
 
     tools/results_tables.py            write
     tools/results_tables.py --check    exit 1 where a note does not say what its results say
@@ -106,13 +107,28 @@ def render(results):
     return "\n".join(lines)
 
 
+_HEADING = re.compile(r"^(### (?:\d+ · )?(\w+) — ).*$", re.MULTILINE)
+
+
+def headed(text, results):
+    """A note's text with what each measured rung reached in its heading, where that has a dash for it."""
+    reached = {}
+    for table in result_files.main_tables(results):
+        for row in table["rows"]:
+            if row["kind"] == "variant" and row.get("seconds") and row.get("of_limit"):
+                share = row["of_limit"]
+                words = f"{time_text(row['seconds'])}, {share:.{0 if share >= 0.0995 else 1}%} of the limit"
+                reached.setdefault(row["name"], words + (stale.MARK if row.get("changed") else ""))
+    return _HEADING.sub(lambda m: m[1] + reached.get(m[2], m[0][len(m[1]):]), text)
+
+
 def expected(path, results):
     """{file: its text} of everything that a result file makes; None for the note's text where its markers are missing."""
     gpu, note = path.parent.name, ROOT / results["day"] / "README.md"
     markers = re.compile(rf"(<!-- results:{gpu} -->\n).*?(<!-- /results:{gpu} -->)", re.DOTALL)
     old = note.read_text(encoding="utf-8")
     files = {note.parent / "pictures" / name: svg for name, svg, _ in result_plots.pictures(results)}
-    files[note] = markers.sub(lambda m: m[1] + render(results) + "\n" + m[2], old) if markers.search(old) else None
+    files[note] = headed(markers.sub(lambda m: m[1] + render(results) + "\n" + m[2], old), results) if markers.search(old) else None
     return files
 
 

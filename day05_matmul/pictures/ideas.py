@@ -1,11 +1,54 @@
 # SPDX-License-Identifier: MIT
-"""Day 05's idea: what a warp touches of A, B and C in one step of its loop, lanes below one another and side by side.
+"""Day 05's ideas: what one element of C needs, how a matrix lies in sectors, and what a warp touches in one step of its loop.
 
     tools/pictures.py 5
 """
-from drawing import BAD, GLOBAL, GOOD, OUTPUT, SOFT, THREADS, WHITE, Card, picture
+from drawing import BAD, EMPTY, GLOBAL, GOOD, OUTPUT, SOFT, THREADS, WHITE, Card, picture
 
 SIZE, LANES, STEP = 6, 4, 2  # a toy: 6 x 6 matrices, a warp of 4 lanes, step i = 2 of the loop over k
+SECTOR = 8  # floats: 32 bytes
+WALK = "#8db7de"  # what the thread reads in its other steps: GLOBAL, darker
+
+
+@picture("element.svg")
+def element():
+    """The elements of A and B that one thread multiplies."""
+    row, col, size = 1, 3, 24
+    card = Card("A row times a column", 250,
+                f"Element ({row}, {col}) of C is made of row {row} of A and column {col} of B; the thread is at step {STEP} of its walk along both.")
+    for left, name, fill, mine in ((28, "A", GLOBAL, lambda r, c: r == row), (186, "B", GLOBAL, lambda r, c: c == col),
+                                   (322, "C", OUTPUT, lambda r, c: (r, c) == (row, col))):
+        def colour(r, c, name=name, mine=mine):
+            now = (r, c) == {"A": (row, STEP), "B": (STEP, col), "C": (row, col)}[name]
+            return THREADS[0] if now else WALK if mine(r, c) else None
+        rows, cols = {"A": (4, 5), "B": (5, 5), "C": (4, 5)}[name]
+        card.matrix(left, 86, rows, cols, size, name, fill, fills=colour,
+                    row_names=(range(rows) if name == "A" else ()), col_names=range(cols) if name != "A" else ())
+    card.text(240, 230, f"One thread makes one element. Dark: its step i = {STEP}.", 16, SOFT)
+    return card
+
+
+@picture("sectors.svg")
+def sectors():
+    """Four lanes in one matrix, side by side and below one another, over the sectors in which it is stored."""
+    card = Card("A sector is a piece of a row", 310,
+                "Four rows of a matrix, each of two sectors of 8 floats. Lanes side by side touch one sector, lanes below one another four.")
+    size, gap = 11.5, 7
+    for left, words, said, colour, cell in ((22, "side by side", "1 sector", GOOD, lambda lane: (1, lane)),
+                                            (252, "below one another", "4 sectors", BAD, lambda lane: (lane, 2))):
+        card.text(left + 100, 66, words, 16, bold=True)
+        for row in range(LANES):
+            for part in range(2):
+                x, y = left + part * (SECTOR * size + gap), 84 + row * 34
+                lanes = {cell(lane)[1] - part * SECTOR: lane for lane in range(LANES) if cell(lane)[0] == row and
+                         0 <= cell(lane)[1] - part * SECTOR < SECTOR}
+                array = card.cells(y, "", [""] * SECTOR, x, size, 24, GLOBAL if lanes else EMPTY, fills={i: THREADS[lane] for i, lane in lanes.items()})
+                if lanes:
+                    card.frame(array, colour, 3)
+        card.text(left + 100, 246, said + " moved", 16, colour, bold=True)
+    card.text(240, 276, f"A line of cells is a row. A box of {SECTOR} cells is a sector.", 16, SOFT)
+    card.text(240, 298, "Coloured cells are what four lanes want.", 16, SOFT)
+    return card
 
 
 @picture("warp_steps.svg")
@@ -15,9 +58,9 @@ def warp_steps():
                 "one sector, and the same element of A.")
     lanes = range(LANES)
     for top, name, words, color, touched in (
-            (96, "lanes_down: below one another", "apart in A and C", BAD,
+            (96, "lanes_down", "apart in A and C", BAD,
              ({(lane, STEP): lane for lane in lanes}, {(STEP, 1): -1}, {(lane, 1): lane for lane in lanes})),
-            (280, "lanes_across: side by side", "neighbours in B and C", GOOD,
+            (280, "lanes_across", "neighbours in B and C", GOOD,
              ({(1, STEP): -1}, {(STEP, lane): lane for lane in lanes}, {(1, lane): lane for lane in lanes}))):
         card.text(28, top - 32, name, 15, at="start", bold=True)
         card.text(452, top - 32, words, 15, color, "end")
@@ -25,6 +68,6 @@ def warp_steps():
             card.matrix(left, top, SIZE, SIZE, 21, matrix, fill, lambda r, c, cells=cells: {-1: "all"}.get(cells.get((r, c)), cells.get((r, c))),
                         lambda r, c, cells=cells: None if (r, c) not in cells else SOFT if cells[r, c] < 0 else THREADS[cells[r, c]],
                         lambda r, c, cells=cells: WHITE if (r, c) in cells else None)
-    card.text(240, 436, f"One step of a warp of {LANES} lanes. A number is a lane.", 16, SOFT)
-    card.text(240, 460, "Memory keeps a row's elements side by side.", 16, SOFT)
+    card.text(240, 436, f"Step i = {STEP} of a warp of {LANES} lanes.", 16, SOFT)
+    card.text(240, 460, "A number is a lane; “all” is all of them.", 16, SOFT)
     return card

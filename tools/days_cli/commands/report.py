@@ -13,12 +13,14 @@ HELP = """./days report          writes what is made from committed results: the
                        plots of the days' notes, the README's table, the notebooks,
                        the pages of counters and of foreign programs
 
-  --check              writes nothing; exit code 1 where something is stale"""
+  --check              writes nothing; exit code 1 where something is stale
 
-# (script, arguments to write, arguments to check)
+It also looks for links, words and days in the notes that lead nowhere."""
+
+# (script, arguments to write, arguments to check); the last one writes nothing
 _WRITERS = (("results_tables.py", (), ("--check",)), ("readme_table.py", (), ("--check",)),
             ("notebooks.py", (), ("--check",)), ("ncu_counters.py", ("write",), ("check",)),
-            ("foreign_programs.py", (), ("--check",)))
+            ("foreign_programs.py", (), ("--check",)), ("check_notes.py", (), ()))
 
 
 def run(args):

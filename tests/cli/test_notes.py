@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: MIT
+"""What tools/check_notes.py finds in notes, what tools/mistake.py makes of a solution, and the headings that results write."""
+import io
+import sys
+import unittest
+from contextlib import redirect_stderr, redirect_stdout
+from unittest import mock
+
+from support import ROOT, Case
+
+sys.path.insert(0, str(ROOT / "tools"))
+import check_notes  # noqa: E402
+import mistake  # noqa: E402
+import results_tables  # noqa: E402
+
+from days_cli import catalog, ladders  # noqa: E402
+
+
+class Links(Case):
+    def found(self, text):
+        path = self.folder / "note.md"
+        path.write_text(text, encoding="utf-8")
+        (self.folder / "other.md").write_text("# A heading, with `code`\n\n## Twice\n\n## Twice\n", encoding="utf-8")
+        return [(line, what.partition(":")[0]) for line, what in check_notes.links(path, text)]
+
+    def test_good_ones(self):
+        self.assertEqual(self.found("# Top\n[a](other.md) [b](other.md#a-heading-with-code) [c](#top) [d](https://x.y/z#q)\n"
+                                    "[e](other.md#twice-1) [`f`](other.md#twice)\n"), [])
+
+    def test_no_file_and_no_heading(self):
+        self.assertEqual(self.found("# Top\n\n[a](gone.md)\n![b](pictures/gone.svg) [c](other.md#gone)\n[d](#gone)\n[e](other.md#twice-2)\n"),
+                         [(3, "link to gone.md"), (4, "link to pictures/gone.svg"), (4, "link to other.md#gone"), (5, "link to #gone"),
+                          (6, "link to other.md#twice-2")])
+
+    def test_code_is_no_link(self):
+        self.assertEqual(self.found("```cpp\nx[i](gone)\n```\n\n    y[i](gone)\n"), [])
+
+
+class Days(unittest.TestCase):
+    def found(self, text):
+        return [(line, what.partition(" is not")[0]) for line, what in check_notes.days_named(text, {1, 5, 13})]
+
+    def test_days_that_are_here(self):
+        self.assertEqual(self.found("Day 05 and days 1, 5 and 13. Two days later, 14 days.\n"), [])
+
+    def test_days_that_are_not(self):
+        self.assertEqual(self.found("First.\nSee day 39, or days [10, 13 and\n11](README.md). Days 5 to 7.\n"),
+                         [(2, "day 39"), (2, "day 10, 11"), (3, "day 7")])
+
+    def test_a_planned_one_is_said_to_be(self):
+        self.assertEqual(self.found("Day 39 is planned.\nDay 40 isn't. Day 5 was planned.\n"), [(2, "day 40")])
+
+    def test_code_and_results_are_not_read(self):
+        self.assertEqual(self.found("```\nday 39\n```\n\n    day 39\n<!-- results:h200 -->\nday 39\n<!-- /results:h200 -->\n"), [])
+
+
+class Words(unittest.TestCase):
+    def test_the_first_use_is_linked(self):
+        link = "[{}](../docs/glossary.md#warp)"
+        self.assertEqual(list(check_notes.late_links("# Warp\n`warp` ![warp](a.svg)\nA " + link.format("warp") + " and a warp.\n")), [])
+        self.assertEqual([line for line, _ in check_notes.late_links("Warps are\nmany. A Warp is 32.\n" + link.format("*warp*") + "\n")], [2])
+        self.assertEqual(list(check_notes.late_links("No warp is linked here.\n")), [])
+
+    def test_entries(self):
+        good = "# Glossary\n\n### bank\n\n32 of them.\n\n### warp\n\n" + "x " * 59 + "32\n"
+        self.assertEqual(list(check_notes.entries(good)), [])
+        self.assertIn("61 words", list(check_notes.entries(good.replace("32\n", "3 2\n", 2)))[-1][1])
+        self.assertIn("no number", list(check_notes.entries(good.replace("32 of", "Some of")))[0][1])
+        self.assertEqual([line for line, _ in check_notes.entries("### warp\n\n1\n\n### bank\n\n2\n")], [5])
+
+
+class FrontMatter(unittest.TestCase):
+    def test_builds_on(self):
+        day = mock.Mock(front_matter=lambda: {"builds_on": ["01", 39]})
+        self.assertEqual(list(check_notes.builds_on(day, {1})), [(1, "builds on day 39, which is not here")])
+
+
+class Mistakes(Case):
+    def write(self, text):
+        path = self.folder / "mistakes.txt"
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    def test_edits(self):
+        found = mistake.edits(self.write("# words\n\nno_guard: threads beyond\n- a\n- b\n+ c\n\nother: deleted\n- d\n"))
+        self.assertEqual(found, {"no_guard": ("threads beyond", "a\nb", "c"), "other": ("deleted", "d", "")})
+
+    def test_what_cannot_be_read(self):
+        for text in ("no_guard: a\n- b\nc\n", "- b\n", "one: a\n- b\none: a\n"):
+            with self.assertRaisesRegex(ValueError, r"mistakes\.txt:\d is neither"):
+                mistake.edits(self.write(text))
+
+    def test_a_solution_becomes_the_learners_file(self):
+        self.assertEqual(mistake.as_exercise('void go_kernel();\nvoid day_go(int) { need("go"); go_kernel(); ago(); }', "go", "day_go"),
+                         'void exercise_kernel();\nvoid exercise(int) { need("exercise"); exercise_kernel(); ago(); }')
+
+    def test_every_edit_fits_its_solution(self):
+        count = 0
+        for day in catalog.here():
+            if (day.folder / "mistakes.txt").is_file():
+                for name in mistake.edits(day.folder / "mistakes.txt"):
+                    text, count = mistake.made(day, name), count + 1
+                    self.assertIn("void exercise(", text, name)
+                    self.assertNotIn(f'"{ladders.exercise(day)[2]}"', text, name)
+                    self.assertIn(f"tools/mistake.py {day.number} {name}", (day.folder / "README.md").read_text(encoding="utf-8"))
+        self.assertGreater(count, 0)
+
+    def test_wrong_words(self):
+        for words, said in ((["5", "no_such"], 'mistakes.txt has no "no_such"; it has no_guard'), (["16", "x"], "has no mistakes.txt"),
+                            (["no_such", "x"], 'no day "no_such"'), (["5"], "tools/mistake.py DAY NAME")):
+            with redirect_stderr(io.StringIO()) as err, redirect_stdout(io.StringIO()) as out:
+                self.assertEqual(mistake.main(words), 2)
+            self.assertIn(said, err.getvalue())
+            self.assertEqual(out.getvalue(), "")
+
+    def test_the_verdict(self):
+        for code, wanted, said in ((1, 0, "1 correct    FAIL my/day05.cu\n"), (0, 1, ""), (3, 2, "")):
+            done = mock.Mock(returncode=code, stdout="1 correct    FAIL build/mistakes/05_no_guard/day05.cu\n")
+            with mock.patch.object(mistake.subprocess, "run", return_value=done), redirect_stdout(io.StringIO()) as out, \
+                    redirect_stderr(io.StringIO()) as err:
+                self.assertEqual(mistake.main(["5", "no_guard"]), wanted)
+            self.assertEqual(out.getvalue(), said)
+            self.assertEqual(err.getvalue() == "", code == 1)
+
+
+class Headings(unittest.TestCase):
+    def test_what_a_rung_reached(self):
+        rows = [{"name": "slow", "kind": "variant", "result": "ok", "seconds": 0.2768, "of_limit": 0.00753},
+                {"name": "fast", "kind": "variant", "result": "ok", "seconds": 0.013, "of_limit": 0.1606, "changed": True},
+                {"name": "refused", "kind": "variant", "result": "skip", "reason": "needs k % 4 == 0"}]
+        table = {"ladder": "a", "type": "fp32", "shape": {"n": 4}, "rows": rows}
+        text = ("### 1 · slow — old\n### 2 · fast — \n### refused — 5 requests\n### unknown — x\n### slow: stays\n#### slow — stays\n")
+        self.assertEqual(results_tables.headed(text, {"tables": [table]}),
+                         "### 1 · slow — 277 ms, 0.8% of the limit\n### 2 · fast — 13 ms, 16% of the limit †\n### refused — 5 requests\n"
+                         "### unknown — x\n### slow: stays\n#### slow — stays\n")
+
+
+if __name__ == "__main__":
+    unittest.main()

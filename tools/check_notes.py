@@ -1,0 +1,153 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Looks for what would leave a reader of the notes in the lurch, without building anything:
+
+    tools/check_notes.py
+
+- a link of a note, of README.md, CONTRIBUTING.md or docs/*.md that leads to no file here, or to no heading of it
+- a day in the text (day 39, days 10 and 11) or in a note's builds_on that is not here; "planned" in the same sentence excuses it
+- a word that a note links to the glossary, but only after it has used it
+- an entry of docs/glossary.md that is longer than 60 words, has no number, or is not in its place by the alphabet
+
+Exit code: 0 nothing, 1 something, said as FILE:LINE: what.
+"""
+import re
+import sys
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tools"))
+from days_cli import catalog  # noqa: E402
+
+MOST_WORDS = 60
+_LINK = re.compile(r"!?\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^()\s]+)\)")
+_DAYS = re.compile(r"\b[Dd]ays?\s+\[?(\d{1,2}(?:(?:,\s+(?:and\s+|or\s+)?|\s+and\s+|\s+or\s+|\s+to\s+)\d{1,2})*)\b")
+_GLOSSARY = "docs/glossary.md"
+
+
+def blank(text, pattern):
+    """The text with spaces in place of what matches, lines as they were."""
+    return re.sub(pattern, lambda match: re.sub(r"[^\n]", " ", match[0]), text, flags=re.DOTALL | re.MULTILINE)
+
+
+def prose(text):
+    """What is read as sentences: no front matter, code, comments, generated results."""
+    for pattern in (r"\A---\n.*?\n---\n", r"<!-- results:(\w+) -->.*?<!-- /results:\1 -->", r"<!--.*?-->", r"^ *```.*?^ *```$",
+                    r"^(?: {4}|\t).*?$"):
+        text = blank(text, pattern)
+    return text
+
+
+def line_of(text, at):
+    return text.count("\n", 0, at) + 1
+
+
+def slug(heading):
+    """The anchor that GitHub gives a heading."""
+    heading = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading)
+    return re.sub(r"[^\w\- ]", "", heading.strip().lower().replace("`", "")).replace(" ", "-")
+
+
+def anchors(text):
+    found = set()
+    for heading in re.findall(r"^#+ +(.+?) *$", blank(text, r"^ *```.*?^ *```$"), re.MULTILINE):
+        name, count = slug(heading), 0
+        while name in found:
+            count += 1
+            name = f"{slug(heading)}-{count}"
+        found.add(name)
+    return found | set(re.findall(r'<a (?:id|name)="([^"]+)"', text))
+
+
+def links(path, text):
+    """(line, complaint) of links to what is not there."""
+    for match in _LINK.finditer(blank(blank(text, r"^ *```.*?^ *```$"), r"^(?: {4}|\t).*?$")):
+        target, _, anchor = match[2].partition("#")
+        if re.match(r"[a-z]+:", target):
+            continue
+        file = (path.parent / target).resolve() if target else path
+        if not file.exists():
+            yield line_of(text, match.start()), f"link to {match[2]}: there is no such file"
+        elif anchor and file.suffix == ".md" and anchor not in anchors(file.read_text(encoding="utf-8")):
+            yield line_of(text, match.start()), f"link to {match[2]}: no heading there makes this anchor"
+
+
+def sentence(text, at):
+    start = max(text.rfind(end, 0, at) for end in (". ", ".\n", "\n\n"))
+    stop = min((found for found in (text.find(end, at) for end in (". ", ".\n", "\n\n")) if found >= 0), default=len(text))
+    return text[start + 1:stop]
+
+
+def days_named(text, here):
+    """(line, complaint) of days that a reader is sent to and that are not here."""
+    text = prose(text)
+    for match in _DAYS.finditer(text):
+        missing = [number for number in re.findall(r"\d+", match[1]) if int(number) not in here]
+        if missing and not re.search(r"\bplanned\b", sentence(text, match.start())):
+            yield line_of(text, match.start()), f"day {', '.join(missing)} is not here: leave it out, or say that it is planned"
+
+
+def builds_on(day, here):
+    """Complaints of a note's front matter."""
+    for word in day.front_matter().get("builds_on", []):
+        if int(word) not in here:
+            yield 1, f"builds on day {int(word)}, which is not here"
+
+
+def late_links(text):
+    """(line, complaint) of words that are linked to the glossary after their first use."""
+    shown = prose(text)
+    first = {}
+    for match in _LINK.finditer(shown):
+        if match[2].partition("#")[0].endswith("glossary.md"):
+            first.setdefault(match[1].strip("*").lower(), match.start())
+    plain = blank(blank(shown, r"!\[[^\]]*\]\([^)]*\)"), r"\]\([^)\s]*\)")
+    plain = blank(blank(plain, r"`[^`\n]*`"), r"^#.*?$")
+    for word, at in first.items():
+        used = re.search(rf"\b{re.escape(word)}\b", plain[:at].lower())
+        if used:
+            yield line_of(text, used.start()), f'"{word}" is linked to the glossary only in line {line_of(text, at)}: link its first use'
+
+
+def entries(text):
+    """(line, complaint) of the glossary."""
+    heads = list(re.finditer(r"^### (.+)$", text, re.MULTILINE))
+    for match, end in zip(heads, [*(head.start() for head in heads[1:]), len(text)]):
+        body = re.sub(r"\]\([^)]*\)", "]", text[match.end():end])
+        words = len(body.split())
+        if words > MOST_WORDS:
+            yield line_of(text, match.start()), f"{match[1]}: {words} words, at most {MOST_WORDS}"
+        if not re.search(r"\d", body):
+            yield line_of(text, match.start()), f"{match[1]}: has no number"
+    names = [match[1].lower() for match in heads]
+    for before, name, match in zip(names, names[1:], heads[1:]):
+        if name <= before:
+            yield line_of(text, match.start()), f"{match[1]} stands after {before}: entries are in the order of the alphabet"
+
+
+def complaints():
+    here = catalog.here()
+    numbers = {day.number for day in here}
+    for path in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("docs/*.md")), *(day.folder / "README.md" for day in here)):
+        text = path.read_text(encoding="utf-8")
+        found = [*links(path, text), *days_named(text, numbers), *late_links(text)]
+        if path == ROOT / _GLOSSARY:
+            found += entries(text)
+        found += [complaint for day in here if day.folder == path.parent for complaint in builds_on(day, numbers)]
+        for line, what in sorted(found):
+            yield f"{path.relative_to(ROOT)}:{line}: {what}"
+
+
+def main(words):
+    if words:
+        print(__doc__.strip(), file=sys.stderr)
+        return 2
+    found = list(complaints())
+    for complaint in found:
+        print(f"error: {complaint}", file=sys.stderr)
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
