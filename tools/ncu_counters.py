@@ -181,7 +181,7 @@ def measure(gpu, wanted):
 
 
 def is_stale(day_name, row):
-    return stale.has_changed(day_name, row, "variant")
+    return stale.has_changed(day_name, row, row["variant"])
 
 
 def stale_variants(gpu, day):

@@ -58,12 +58,30 @@ def _compiled(tree, files, arch, cubin):
     return sorted(code)
 
 
+def holds(day, rows):
+    """(commit, its Tree) of the newest commit of this clone that has the kernel of a row that is stale now, or None: the
+    results' own commit may be of a branch that was rebased."""
+    gone = {(row.get("variant") or row["name"], row.get("source")) for row in rows}
+    gone = {(name, number) for name, number in gone if number and number != stale.kernels(day).number(name)}
+    commits = subprocess.run(["git", "-C", str(ROOT), "log", "--format=%H", "--", day], check=True, stdout=subprocess.PIPE,
+                             universal_newlines=True).stdout.split()
+    for commit in commits if gone else ():
+        tree = kernel_sources.of_commit(ROOT, commit)
+        kernels = kernel_sources.Day(tree, day)
+        if any(kernels.number(name) == number for name, number in gone):
+            return commit, tree
+    return None
+
+
 def judge(day, rows, commit, sm):
     """Stamps these rows of results of a commit; ({rungs that are the same}, {rungs that are others})."""
     then = kernel_sources.of_commit(ROOT, commit)
     if then is None:
-        print(f"{day}: this clone has no commit {commit[:7]}")
-        return set(), {row.get("variant") or row["name"] for row in rows}
+        found = holds(day, rows)
+        if found is None:
+            print(f"{day}: this clone has no commit {commit[:7]}, nor another with its kernels")
+            return set(), {row.get("variant") or row["name"] for row in rows}
+        commit, then = found
     old, new = kernel_sources.Day(then, day), stale.kernels(day)
     verdicts = {}
     with tempfile.TemporaryDirectory() as folder:

@@ -6,8 +6,8 @@ import unittest
 
 import support
 import results_tables
-from days_cli import (catalog, gpu, paths, program_day, program_explain, program_judge, result_plots, result_table, run_build,
-                      timeline)
+from days_cli import (catalog, gpu, paths, program_day, program_explain, program_judge, result_plots, result_table, results,
+                      run_build, stale, timeline)
 from days_cli.errors import WRONG, DaysError
 from support import result_file, result_row
 from support import result_table as table_of
@@ -196,6 +196,47 @@ class Day(support.Case):
         found = json.loads((self.folder / "all.json").read_text())
         self.assertEqual([table["ladder"] for table in found["tables"]], ["01_one", "02_two"])
         self.assertEqual(found["day"], "day93_copies")
+
+    def test_stale_programs_are_measured_and_kept(self):
+        recorded = self.folder / "docs" / "results"
+        self.replace(results, "_COMMITTED", recorded)
+        self.replace(paths, "commit", lambda: "fedcba9876543210")
+        said = lambda *words: self.days("bench", "93", "--stale", *words)
+        (recorded / "h200").mkdir(parents=True)
+        (recorded / "h200" / "day01.json").write_text(json.dumps(result_file([])))
+        self.assertIn("never measured", said()[1])
+        code, _, err = said("--record")
+        self.assertEqual(code, 3, err)
+        self.assertIn("there is none here", " ".join(err.split()))
+
+        self.replace(gpu, "detect", lambda: gpu.Probe(gpu.Gpu("NVIDIA H200", (9, 0), 1 << 37), "580.82.07", (13, 0)))
+        for name in ("one", "two"):
+            (self.folder / f"{name}.json").write_text(json.dumps(result_file([table_of([result_row("plain", 100.0)], ladder=name)])))
+        keep = 'while [ $# -gt 0 ]; do [ "$1" = --json ] && cp "{}" "$2"; shift; done; echo "{}" >> "{}"'
+        log = self.folder / "log"
+        self.scripts["01_one"] = keep.format(self.folder / "one.json", "one", log)
+        self.scripts["02_two"] = "kill -SEGV $$"  # what was measured before it is kept
+        self.assertEqual(said("--record")[0], 1)
+        self.assertEqual([table["ladder"] for table in results.load(recorded / "h200" / "day93.json")["tables"]], ["one"])
+        stale.kernels.cache_clear()
+        self.assertIn("new: two", said()[1])
+
+        self.scripts["02_two"] = keep.format(self.folder / "two.json", "two", log)
+        code, out, err = said("--record")
+        self.assertEqual(code, 0, out + err)
+        self.assertIn("1 of 1 programs measured", out)
+        self.assertIn("nothing waits", said("--record")[1])
+        self.assertEqual(log.read_text().split(), ["one", "two"])
+
+        source = self.day / "01_one.cu"
+        source.write_text("// a comment\n" + source.read_text())
+        stale.kernels.cache_clear()
+        self.assertIn("0 of 1 days have something to measure", said()[1])
+        source.write_text(source.read_text() + "int more;\n")
+        stale.kernels.cache_clear()
+        self.assertIn("1 of 2 tables have changed kernels: one", said()[1])
+        self.assertIn("1 of 1 programs measured", said("--record")[1])
+        self.assertEqual(log.read_text().split(), ["one", "two", "one"])
 
     def test_check_believes_only_the_last_line(self):
         self.scripts["exercise"] = self.scripts["day93"] = "exit 0"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a rung's kernel is made of, as a number that a result keeps: whoever reads the result later sees whether the kernel is
+"""What a rung's kernel, or a program, is made of, as a number that a result keeps: whoever reads the result later sees whether the kernel is
 still the one that was measured.
 
 The number is of the texts, not of a commit: it can be told in a shallow clone or an archive, a rebase or a file that is not
@@ -79,6 +79,9 @@ class Day:
         self._kernels = [name for name in tree.names(folder) if name.endswith(".cu") and not name.endswith("/exercise.cu")]
         ladder = tree.text(f"{folder}/ladder.cpp") or tree.text(f"{folder}/ladder.h") or ""
         self.launchers = dict(_VARIANT.findall(ladder))
+        # A day without a ladder has programs, which stand for its rungs: {name: its file}.
+        self.programs = {} if ladder else {match[1]: name for name in self._kernels
+                                           for match in [re.match(r"\d\d_(.*)\.cu$", name.rpartition("/")[2])] if match}
         self._numbers = {}
 
     def variant(self, row):
@@ -88,7 +91,9 @@ class Day:
         return next((name for name in sorted(self.launchers, key=len, reverse=True) if row.endswith("_" + name)), None)
 
     def files(self, row):
-        """The .cu files that the row's launch may run; all of the day where the launcher's is not found."""
+        """The .cu files that the row's launch may run, or the program of that name; all of the day where there is none."""
+        if row in self.programs:
+            return [self.programs[row]]
         launcher = self.launchers.get(self.variant(row))
         helpers = [name for name in self._kernels if not re.match(r"\d\d_", name.rpartition("/")[2])]
         own = [name for name in self._kernels if launcher and name not in helpers

@@ -21,24 +21,30 @@ def _measured(table):
     return [row for row in table["rows"] if row["kind"] == "variant" and row.get("seconds")]
 
 
+def _rung(day, table, row):
+    """What was measured: a rung, or a program, which is the ladder of its tables."""
+    return table["ladder"] if kernels(day).programs else row["name"]
+
+
 def stamp(found):
     """Writes into each measured rung what its kernel is made of now."""
     for table in found["tables"]:
         for row in _measured(table):
-            row["source"] = kernels(found["day"]).number(row["name"])
+            row["source"] = kernels(found["day"]).number(_rung(found["day"], table, row))
             row.pop("same", None)
 
 
-def has_changed(day, row, name="name"):
-    """Is the measured rung's kernel another by now, or unknown? tools/same_code.py says what is the same."""
-    return kernels(day).number(row[name]) not in (row.get("source"), row.get("same"))
+def has_changed(day, row, rung):
+    """Is the kernel of this rung, which the row has measured, another by now, or unknown? tools/same_code.py says what is the
+    same."""
+    return kernels(day).number(rung) not in (row.get("source"), row.get("same"))
 
 
 def mark(found):
     """Gives measured rungs whose kernels have changed since a member "changed"; for what is shown, not for what is written."""
     for table in found["tables"]:
         for row in _measured(table):
-            if has_changed(found["day"], row):
+            if has_changed(found["day"], row, _rung(found["day"], table, row)):
                 row["changed"] = True
     return found
 
@@ -56,8 +62,11 @@ def remark(day):
 
 
 def never_measured(found):
-    """The day's rungs of which the file has no row at all."""
+    """The day's rungs, or programs, of which the file has no row at all."""
     day = kernels(found["day"])
+    if day.programs:
+        there = {table["ladder"] for table in found["tables"] if table["rows"]}
+        return [program for program in day.programs if program not in there]
     there = {day.variant(row["name"]) for table in found["tables"] for row in table["rows"]}
     return [variant for variant in day.launchers if variant not in there]
 
@@ -67,16 +76,19 @@ def key_text(table):
     return (f"{table['ladder']} {table['type']} {results.size(table, 'x')}" + (" sweep" if table.get("sweep") else ""))
 
 
+def _files(gpu, day):
+    return sorted(results.committed(gpu, day).parent.glob(f"day{day.number:02d}*.json"))
+
+
 def fresh_tables(gpu, day):
     """{key: names of the rungs that are measured as they are} of all the files that a day has of a GPU: another CUDA's or
     driver's count, too."""
     fresh = {}
-    folder = results.committed(gpu, day).parent
-    for path in sorted(folder.glob(f"day{day.number:02d}*.json")):
+    for path in _files(gpu, day):
         found = results.load(path)
         for table in found["tables"]:
             good = {row["name"] for row in table["rows"] if row["kind"] == "variant"
-                    and not (row.get("seconds") and has_changed(found["day"], row))}
+                    and not (row.get("seconds") and has_changed(found["day"], row, _rung(found["day"], table, row)))}
             fresh.setdefault(key_text(table), set()).update(good)
     return fresh
 
@@ -91,13 +103,25 @@ def need(gpu, day):
     fresh = fresh_tables(gpu, day)
     changed, tables = set(), 0
     for table in found["tables"]:
-        stale = [row["name"] for row in _measured(table) if row["name"] not in fresh[key_text(table)]]
+        stale = [_rung(day.target, table, row) for row in _measured(table) if row["name"] not in fresh[key_text(table)]]
         changed.update(stale)
         tables += bool(stale)
     missing = never_measured(found)
     if missing:
         return 1, f"new: {', '.join(missing)}" + (f"; changed: {', '.join(sorted(changed))}" if changed else "")
     return (2, f"{tables} of {len(found['tables'])} tables have changed kernels: {', '.join(sorted(changed))}") if changed else None
+
+
+def stale_programs(gpu, day):
+    """The programs of a program day that have to be measured: those without results, then those that have changed."""
+    programs, measured, changed = kernels(day.target).programs, set(), set()
+    for path in _files(gpu, day):
+        fresh = fresh_tables(gpu, day)
+        for table in results.load(path)["tables"]:
+            measured.add(table["ladder"])
+            if any(row["name"] not in fresh[key_text(table)] for row in _measured(table)):
+                changed.add(table["ladder"])
+    return [name for name in programs if name not in measured] + [name for name in programs if name in changed]
 
 
 def stale_tables(listed, fresh):

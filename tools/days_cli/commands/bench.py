@@ -64,10 +64,7 @@ def run(args):
     days, program_days = _days(given)
     _check(given, days or program_days, raw)
     if given.get("--stale"):
-        if not days:
-            raise DaysError("--stale looks at ladders: the programs of a program day are few, and measured together",
-                            f"./days bench {given.words[0]} --record")
-        return _ladders(days, given, raw) if given.get("--record") else _say_stale(days)
+        return _stale(days, program_days, given)
     worst = _ladders(days, given, raw) if days else 0
     for day in program_days:
         if given.words or gpus.detect().gpu and given.get("--backend") != "simt" and not raw:
@@ -77,8 +74,8 @@ def run(args):
     return worst
 
 
-def _ladders(days, given, raw):
-    """Builds the benchmarks with CMake and runs them."""
+def _preset(days, given):
+    """The CMake preset to measure these ladder days with; what it needs is installed."""
     backend, remark = "", ""
     if not given.get("--preset"):
         again = " ".join(["./days bench", *(str(day.number) for day in days[:1] if given.words), "--backend simt"])
@@ -88,8 +85,12 @@ def _ladders(days, given, raw):
     preset = cmake_tools.preset_for(given.get("--preset"), backend)
     cmake_tools.ensure(["cmake", "ninja", "gtest", "benchmark"])
     os.environ.setdefault("DAYS_COMMIT", paths.commit())  # for the results
-    if given.get("--stale"):
-        return _measure_stale(days, preset, stale.seconds(given.get("--for")) if given.get("--for") else None)
+    return preset
+
+
+def _ladders(days, given, raw):
+    """Builds the benchmarks with CMake and runs them."""
+    preset = _preset(days, given)
     with builder.lock(paths.BUILD / preset):
         cmake_tools.configure(preset)
         cmake_tools.build(preset, [f"day{day.number:02d}_bench" for day in days])
@@ -226,10 +227,23 @@ def _say_stale(days):
     return 0
 
 
-def _measure_stale(days, preset, most):
-    """Measures what is missing or has changed, day by day, until `most` seconds have passed."""
-    if preset != "cuda":
+def _stale(days, program_days, given):
+    """--stale: says what has to be measured; with --record measures it, as much as --for leaves time for."""
+    if not given.get("--record"):
+        return _say_stale([*days, *program_days])
+    if days:
+        preset = _preset(days, given)
+        on_gpu = preset == "cuda"
+    else:
+        preset, on_gpu = None, bool(gpus.detect().gpu) and given.get("--backend") != "simt"
+        os.environ.setdefault("DAYS_COMMIT", paths.commit())
+    if not on_gpu:
         raise DaysError("--stale --record measures on a GPU, and there is none here", "./days bench --stale", ENVIRONMENT)
+    return _measure_stale(days, program_days, preset, stale.seconds(given.get("--for")) if given.get("--for") else None)
+
+
+def _measure_stale(days, program_days, preset, most):
+    """Measures what is missing or has changed, day by day, until `most` seconds have passed."""
     began = time.monotonic()
 
     def left():
@@ -242,13 +256,20 @@ def _measure_stale(days, preset, most):
             part.unlink()
     gpu = results.slug(gpus.detect().gpu.name) if gpus.detect().gpu else (results.recorded() or ["gpu"])[0]
     # Days of which nothing is known to be stale come last: a table may be new, which their benchmark says.
-    ranked = sorted(days, key=lambda day: ((stale.need(gpu, day) or (3, ""))[0], day.number))
+    ranked = sorted([*days, *program_days], key=lambda day: ((stale.need(gpu, day) or (3, ""))[0], day.number))
     worst = measured = waiting = 0
-    with builder.lock(paths.BUILD / preset):
-        cmake_tools.configure(preset)
+    if days:
+        with builder.lock(paths.BUILD / preset):
+            cmake_tools.configure(preset)
     for day in ranked:
         if left() <= 0:
             waiting += bool(stale.need(gpu, day))
+            continue
+        if day in program_days:
+            code, done, wanted = _measure_programs(day, gpu, left)
+            worst, measured, waiting = max(worst, code), measured + done, waiting + (done < wanted)
+            if wanted:
+                console.say(f"Day {day.label}: {done} of {wanted} programs measured")
             continue
         with builder.lock(paths.BUILD / preset):
             cmake_tools.build(preset, [f"day{day.number:02d}_bench"])
@@ -267,6 +288,24 @@ def _measure_stale(days, preset, most):
     else:
         console.say(f"{measured} tables measured, nothing waits. Next: ./days report")
     return worst
+
+
+def _measure_programs(day, gpu, left):
+    """(exit code, how many programs are saved, how many had to be measured). Each is saved as soon as it has ended."""
+    wanted, worst, done = stale.stale_programs(gpu, day), 0, 0
+    for name in wanted:
+        if left() <= 0:
+            break
+        with clocks.Clocks() as sampled:
+            found, code = program_day.measure(day, [name], [])
+        worst = max(worst, code)
+        if not found:
+            continue
+        if sampled.summary():
+            found["clocks"] = sampled.summary()
+        _merge(day, found)
+        done += 1
+    return worst, done, len(wanted)
 
 
 def _part(day):
@@ -314,12 +353,15 @@ def _measure_tables(day, program, wanted, left):
 
 
 def _merge_part(day, part):
-    """Puts a part's tables into the recorded file of the machine that measured them."""
     new = results.load(part)
     if new["backend"] != "cuda":
         raise DaysError(f"{results.shown(part)} is of no GPU", f"./days bench {day.number}")
-    if not new["tables"]:
-        return
+    if new["tables"]:
+        _merge(day, new)
+
+
+def _merge(day, new):
+    """Puts these tables into the recorded file of the machine that measured them."""
     stale.stamp(new)
     target, _ = results.place(results.committed(results.slug(new["device"]["name"]), day), new)
     results.write(target, stale.merge(results.load(target) if target.exists() else None, new))
