@@ -2,8 +2,8 @@
 //
 // The lane chooses the column. Changed since strided: / and % have swapped places, and the block's 32 x 8
 // elements of c lie on their side. A warp's read of b is now coalesced, 4 sectors for 32 floats, and so is
-// its write of c; its read of a is one float for all lanes, a broadcast. Bound by: requests. Two loads for
-// each multiply-add, however few sectors each moves.
+// its write of c; its read of a is one float for all lanes, a broadcast. Bound by: two loads for each
+// multiply-add, a turn of L1 each, however few sectors they move.
 
 #include <cstdint>
 

@@ -3,7 +3,8 @@
 // A broadcast moves a whole sector to deliver 4 bytes: make it deliver 16. Changed since coalesced: a is read
 // four steps of the loop at a time, one 16-byte load for all lanes, still one sector.
 // Needs k % 4 == 0, or the rows of a would not start at multiples of 16 bytes.
-// Bound by: requests still, now 5 for 4 multiply-adds instead of 8.
+// Bound by: what L1 delivers. 5 requests for 4 multiply-adds instead of 8, but 16 bytes for each of 32 lanes
+// take it four turns, broadcast or not.
 
 #include <cstdint>
 

@@ -49,7 +49,7 @@ const auto matmul = days::with_hostile_matmuls(
         .flops(LAUNCHER(days::matmul_flops), days::Rate::ffma)
         .check_large(LAUNCHER(days::matmul_check_large))
         .tolerance(days::dot_product([](const auto& p) { return p.k; }))
-        .lesson("fewer requests: one load for all lanes where they agree, 16 bytes a lane where not."));
+        .lesson("L1 delivers 128 bytes a turn, broadcast or not: use a float again from its register."));
 
 REGISTER_LADDER(matmul);
 
