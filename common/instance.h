@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -53,7 +54,11 @@ class Instance {
   // The device's buffers.
   const Inputs& device_inputs() const { return device_; }
 
-  // Whether the row's launcher takes this shape.
+  // Every row that runs from now on may be another rung's kernel still, the one that a learner begins with: it
+  // gets the larger workspace of the two, and is set up as the other where nothing sets it up itself.
+  void begins_as(const Row& other) { begun_ = &other; }
+
+  // Whether the row's launcher takes this shape; where it begins as another, whether both take it.
   bool supports(const Row& row) const;
   size_t workspace_bytes(const Row& row) const;
 
@@ -83,6 +88,8 @@ class Instance {
   // prepare, launch and verify, and where again() says so once more; a row that is set up is launched twice
   // after it. An exception from the launcher, or an error of the device, becomes a note of the report.
   Report run(const Row& row, cudaStream_t stream, const Watch& watch = {});
+  // The same of a row that may refuse the shape, and then has to leave all as it was. Nothing: it refused.
+  std::optional<Report> run_or_refuse(const Row& row, cudaStream_t stream, const Watch& watch = {});
   // prepare and launch, for a shape that the row's .needs rules out: the launcher must throw
   // std::invalid_argument.
   Report refuse(const Row& row, cudaStream_t stream);
@@ -115,6 +122,7 @@ class Instance {
   bool has_check(const Inputs::Buffer& buffer) const;  // instead of a tolerance
   void find_bounds();
   Report run_on_host(const Function<void(const void*)>& version);
+  const detail::SetUp* setup_of(const Row& row) const;
   void set_up(const Row& row);
   void reset_outputs();
   unsigned char fill_of(const Inputs::Buffer& buffer) const;
@@ -128,6 +136,7 @@ class Instance {
   Report refusal(const Row& row, Lacking lacking, const std::string& what, cudaStream_t stream);
 
   const LadderInfo& ladder_;
+  const Row* begun_ = nullptr;
   size_t type_;
   Shape shape_;
   size_t maker_;

@@ -2,13 +2,17 @@
 # SPDX-License-Identifier: MIT
 """Tests the exercises as a learner meets them, on this CPU: for every day that has one the skeleton fails stage 1, the
 rung that the ladder names as the solution passes all stages, and the rung to start from passes the first two and fails a
-gate. Works in a my/ of its own.
+gate. Of the rungs, each of which is an exercise, too: what the learner's file begins as compiles, is right, and fails the
+gates that the rung itself passes. Works in a my/ of its own.
 
-    tests/exercises.py            every day
+    tests/exercises.py            every day, and two rungs of each, chosen by HEAD
     tests/exercises.py 5 13       these
+    tests/exercises.py --rungs 13   all rungs of these days, and nothing else
 
+A rung whose gate is its speed is told as "skip": without a GPU nothing tells it from the one before.
 Exit code: 0 all as it should be, 1 something is not.
 """
+import hashlib
 import sys
 import tempfile
 from pathlib import Path
@@ -16,7 +20,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tools"))
 
-from days_cli import catalog, console, exercises, judge, kinds, paths, program_day, program_judge  # noqa: E402
+from days_cli import catalog, console, exercises, judge, kinds, paths, program_day, program_judge, rung_gates, rungs  # noqa: E402
+from days_cli.errors import DaysError  # noqa: E402
+
+_SAMPLE = 2  # rungs of a day
 
 
 def verdicts(kernel):
@@ -34,13 +41,63 @@ def program_verdicts(day, name):
     return [(stage.name, stage.verdict) for stage in stages], vars(exercise), stages
 
 
+def rung_complaints(rung):
+    """(what is wrong with a rung as an exercise, as lines; how it is judged). Both kernels run traced, on the shape that ./days
+    run shows, and are compared with the reference there; on all others, and for races, the day's tests run them."""
+    exercises.start(rung)
+    try:
+        gates = rung_gates.find(rung)
+        if gates.kind == "speed":
+            judge.measure_at(start_of(rung))
+            return [], gates.why
+        start, rung_itself = (rung_gates.counters(kernel, rung, gates) for kernel in (start_of(rung), judge.Kernel(rung.day, rung.name)))
+    except DaysError as error:
+        return [error.message], ""
+    wrong = []
+    if start.verdict != "FAIL" or not any(", asked " in text for text in start.about.split(";")):
+        wrong.append(f"what it begins as: {start.verdict} {start.about}, expected to miss a gate")
+    if rung_itself.verdict != "ok":
+        wrong.append(f"the rung itself: {rung_itself.verdict} {rung_itself.about}")
+    for line in (start.about, *start.lines):
+        if "None" in line or "nan" in line:
+            wrong.append(f"told badly: {line}")
+    return wrong, "; ".join(f"{ask.metric.label} {ask.bound()}" for ask in gates.asks)
+
+
+def start_of(rung):
+    return judge.Kernel(rung.day, rung.name, exercises.shown(exercises.my_file(rung)), rung)
+
+
+def check_rungs(day, every):
+    """Tells of the day's rungs, or of a sample; how many are not as they should be."""
+    found = [rung for rung in rungs.of_day(day).values() if rung.before]
+    if not every:
+        head = paths.commit()
+        found = sorted(found, key=lambda rung: hashlib.sha256(f"{head} {rung.words}".encode()).digest())[:_SAMPLE]
+    bad = 0
+    for rung in found:
+        wrong, about = rung_complaints(rung)
+        skipped = not wrong and about.startswith("no counter")
+        console.say(f"{console.status('FAIL' if wrong else 'skip' if skipped else 'ok', 5)} {rung.words}, from "
+                    f"{rung.before.name}: {about}")
+        for line in wrong:
+            console.say("      " + line)
+        bad += bool(wrong)
+    return bad
+
+
 def main(words):
     bad = 0
+    alone = "--rungs" in words
+    words = [word for word in words if word != "--rungs"]
     days = [exercises.resolve(word, "check") for word in words] or \
         [day for day in catalog.here() if exercises.skeleton(day).is_file() and not kinds.refusal(day, "check")]
     with tempfile.TemporaryDirectory() as folder:
         paths.MY = Path(folder)
         for day in days:
+            if alone:
+                bad += bool(check_rungs(day, True)) if day.kind == "ladder" else 0
+                continue
             of = (lambda name, d=day: program_verdicts(d, name)) if day.kind == "program" else \
                 (lambda name, d=day: verdicts(judge.Kernel(d, name)))
             skeleton, exercise, _ = of("exercise")
@@ -57,7 +114,7 @@ def main(words):
             console.say(f"{console.status('FAIL' if wrong else 'ok', 5)} {day.label}")
             for line in wrong:
                 console.say("      " + line)
-            bad += bool(wrong)
+            bad += bool(wrong or day.kind == "ladder" and check_rungs(day, False))
     console.say(f"{len(days) - bad} passed, {bad} failed")
     return 1 if bad or not days else 0
 

@@ -128,11 +128,17 @@ double Instance::flops() const {
 }
 
 bool Instance::supports(const Row& row) const {
-  return !row.needs[type_] || row.needs[type_](device_problem_.get());
+  const auto takes = [&](const Row& one) {
+    return !one.needs[type_] || one.needs[type_](device_problem_.get());
+  };
+  return takes(row) && (begun_ == nullptr || takes(*begun_));
 }
 
 size_t Instance::workspace_bytes(const Row& row) const {
-  return row.workspace[type_] ? row.workspace[type_](device_problem_.get()) : 0;
+  const auto bytes = [&](const Row& one) {
+    return one.workspace[type_] ? one.workspace[type_](device_problem_.get()) : 0;
+  };
+  return std::max(bytes(row), begun_ == nullptr ? 0 : bytes(*begun_));
 }
 
 size_t Instance::workspace_written() const {
@@ -243,8 +249,13 @@ void Instance::reset_outputs() {
   CUDA_CHECK(cudaDeviceSynchronize());
 }
 
+const detail::SetUp* Instance::setup_of(const Row& row) const {
+  const detail::SetUp* const own = ladder_.setup(row, type_);
+  return own != nullptr || begun_ == nullptr ? own : ladder_.setup(*begun_, type_);
+}
+
 void Instance::set_up(const Row& row) {
-  const detail::SetUp* const make = ladder_.setup(row, type_);
+  const detail::SetUp* const make = setup_of(row);
   if (make == nullptr) return;
   require(typed().set_setup != nullptr, ladder_.name, ": the problem has no member `days::Setup setup`");
   const detail::Uncounted uncounted;
@@ -420,7 +431,7 @@ Report Instance::run(const Row& row, cudaStream_t stream, const Watch& watch) {
     report = once(row, stream, watch);
     const detail::Uncounted uncounted;
     if (other_fill_) report = once(row, stream, {});
-    if (!report.ok() || ladder_.setup(row, type_) == nullptr) return report;
+    if (!report.ok() || setup_of(row) == nullptr) return report;
     reset_outputs();
     launch(row, stream);
     CUDA_CHECK(cudaStreamSynchronize(stream));
@@ -437,6 +448,29 @@ Report Instance::run(const Row& row, cudaStream_t stream, const Watch& watch) {
     report.notes.push_back(std::string("refused its second launch after one set-up: ") + error.what());
   }
   return report;
+}
+
+std::optional<Report> Instance::run_or_refuse(const Row& row, cudaStream_t stream, const Watch& watch) {
+  bool refused = false;
+  Report report;
+  try {
+    try {
+      prepare(row);
+      launch(row, stream);
+    } catch (const detail::Refused&) {
+      refused = true;
+    }
+    CUDA_CHECK(cudaStreamSynchronize(stream));
+    if (refused) {
+      const detail::Uncounted uncounted;
+      report = verify_untouched();
+    }
+  } catch (const CudaError& error) {
+    if (!machine_error(error.code()).empty()) throw;
+    report.notes.push_back(error.what());
+  }
+  if (refused && report.ok()) return std::nullopt;
+  return refused || !report.ok() ? report : run(row, stream, watch);
 }
 
 Report Instance::refusal(const Row& row, Lacking lacking, const std::string& what, cudaStream_t stream) {

@@ -37,7 +37,7 @@ struct Options {
   std::string size_text;
   std::optional<Shape> size;
   std::vector<std::string> variants, types;
-  std::string json, cases, image, out, color = "auto";
+  std::string json, cases, begun, image, out, color = "auto";
   bool list = false, help = false, exercise = false, small = false;
 };
 
@@ -73,9 +73,9 @@ inline Shape parse_size(const std::string& text) {
 
 inline Options parse_options(int argc, char** argv) {
   Options options;
-  const std::vector<std::string> known = {"--size",  "--variant",  "--type",  "--json",
-                                          "--color", "--exercise", "--cases", "--small",
-                                          "--image", "--out",      "--list",  "--help"};
+  const std::vector<std::string> known = {"--size",     "--variant", "--type",  "--json",  "--color",
+                                          "--exercise", "--cases",   "--small", "--begun", "--image",
+                                          "--out",      "--list",    "--help"};
   const std::map<std::string, bool*> switches = {{"--list", &options.list},
                                                  {"--help", &options.help},
                                                  {"--exercise", &options.exercise},
@@ -113,6 +113,8 @@ inline Options parse_options(int argc, char** argv) {
       options.json = value;
     } else if (flag == "--cases") {
       options.cases = value;
+    } else if (flag == "--begun") {
+      options.begun = value;
     } else if (flag == "--image" || flag == "--out") {
       if (value.empty()) throw Exit(kUsage, flag + " needs the name of a file");
       (flag == "--image" ? options.image : options.out) = value;

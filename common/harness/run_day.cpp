@@ -73,6 +73,8 @@ inline void print_help(const std::vector<const LadderInfo*>& ladders, const char
       "  --exercise            the learner's kernel too, of exercise.cu\n"
       "  --cases FILE          runs one --variant on every test shape, and writes how each went,\n"
       "                        a line of JSON a case; --small leaves out shapes above 256 KiB\n"
+      "  --begun NAME          the --variant may be this rung's kernel still: it gets its workspace\n"
+      "                        too, and may refuse what it refuses\n"
       "  --color WHEN          auto, always or never\n"
       "  --help\n\n"
       "Exit codes: 0 good, 1 wrong result or no kernel ran, 2 usage, 3 this machine\n"
@@ -303,6 +305,8 @@ class DayRun {
     table.shape = choose_shape(ladder, type);
     progress("making " + table.shape.text() + " of " + ladder.name);
     Instance instance(ladder, type, table.shape);
+    const Row* const begun = row_of(ladder, options_.begun);
+    if (begun != nullptr) instance.begins_as(*begun);
     table.traffic = instance.traffic();
     table.flops = instance.flops();
     table.sampled = instance.large();
@@ -310,6 +314,7 @@ class DayRun {
     // A small problem is its own small shape.
     const bool big = Instance::device_bytes(ladder, type, table.shape) > kSmallBytes || instance.large();
     const std::unique_ptr<Instance> small = device_.simt || !big ? nullptr : small_instance(ladder, type);
+    if (small && begun != nullptr) small->begins_as(*begun);
     Stream stream;
     for (const Row& row : ladder.rows) {
       if (!wants_row(row)) continue;

@@ -187,7 +187,7 @@ class Command(support.Case):
         self.fails("5 --file days", 'explain --file takes no day: "5"', "./days explain --help")
 
     def test_unknown_variant(self):
-        self.replace(explain, "_build", lambda day, variant="": "program")
+        self.replace(explain, "_build", lambda day, variant="", rung=None: "program")
         self.replace(explain, "_listed", lambda program, yours=False: ["lanes_down", "lanes_across"])
         self.fails("5 lanes_acros", 'day 05 matmul has no variant "lanes_acros". Nearest: lanes_across', "./days explain 5 lanes_across")
         self.fails("5 xyz", 'day 05 matmul has no variant "xyz". There are lanes_down, lanes_across', "./days explain 5 lanes_down")

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The learner's files and progress: my/dayNN.cu, my/old/, my/progress.json, and the hints of a note."""
+"""The learner's files and progress: my/dayNN.cu, my/dayNN_RUNG.cu, my/old/, my/progress.json, and the hints of a note.
+
+What is exercised is a Day, whose first step is its exercise.cu, or one of its Rungs (rungs.py)."""
 from __future__ import annotations
 
 import contextlib
@@ -9,15 +11,17 @@ import json
 import os
 import re
 
-from days_cli import catalog, console, outputs, paths
+from days_cli import catalog, console, outputs, paths, rungs
 from days_cli.errors import ENVIRONMENT, DaysError
 
 _PROGRESS = "progress.json"
 
 
-def resolve(word, command):
-    """The day that is meant; it must have an exercise."""
+def resolve(word, command, rung=None):
+    """The day that is meant, or its rung; there must be an exercise."""
     day = catalog.resolve(word, command)
+    if rung is not None and rung != "exercise":
+        return rungs.resolve(day, rung, command)
     if not skeleton(day).is_file():
         with_one = [other.number for other in catalog.here() if skeleton(other).is_file()]
         raise DaysError(f"day {day.label} has no exercise; these have: {', '.join(map(str, with_one)) or 'none'}",
@@ -25,8 +29,24 @@ def resolve(word, command):
     return day
 
 
-def my_file(day):
-    return paths.MY / f"day{day.number:02d}{skeleton(day).suffix}"
+def day_of(what):
+    return what.day if isinstance(what, rungs.Rung) else what
+
+
+def words(what):
+    """What a learner types behind a command."""
+    return what.words if isinstance(what, rungs.Rung) else str(what.number)
+
+
+def label(what):
+    """"day 05 matmul", "rung padded of day 13 transpose"."""
+    return f"rung {what.name} of day {what.day.label}" if isinstance(what, rungs.Rung) else f"day {what.label}"
+
+
+def my_file(what):
+    if isinstance(what, rungs.Rung):
+        return paths.MY / f"day{what.day.number:02d}_{what.name}.cu"
+    return paths.MY / f"day{what.number:02d}{skeleton(what).suffix}"
 
 
 def skeleton(day):
@@ -34,9 +54,14 @@ def skeleton(day):
     return day.folder / ("exercise.py" if day.kind == "python" else "exercise.cu")
 
 
-def start(day):
-    """my/dayNN.cu, copied from the skeleton where there is none. True: it is new."""
-    mine = my_file(day)
+def start_bytes(what):
+    """What the learner's file begins as."""
+    return rungs.start_text(what).encode() if isinstance(what, rungs.Rung) else skeleton(what).read_bytes()
+
+
+def start(what):
+    """my/dayNN.cu or my/dayNN_RUNG.cu, made where there is none. True: it is new."""
+    mine = my_file(what)
     if mine.is_dir():
         raise DaysError(f"{shown(mine)} is a folder, and your kernel has to stand there", f"mv {shown(mine)} {shown(mine)}.old",
                         ENVIRONMENT)
@@ -45,15 +70,24 @@ def start(day):
     _make_folder()
     if mine.is_symlink():
         raise DaysError(f"{shown(mine)} leads to {os.readlink(mine)}, which is not there", f"ls -l {shown(mine)}", ENVIRONMENT)
-    return outputs.create(mine, skeleton(day).read_bytes())
+    made = outputs.create(mine, start_bytes(what))
+    if made and day_of(what).kind == "ladder":
+        remember(what, begun=rungs.version(what))
+    return made
 
 
-def restart(day):
-    """The skeleton as my/dayNN.cu; what was there is moved to my/old: its path there, or None."""
-    mine = my_file(day)
+def other_version(what):
+    """Whether the learner's file was begun from another version of the day; False where that is not known."""
+    begun = progress(what).get("begun")
+    return begun is not None and day_of(what).kind == "ladder" and begun != rungs.version(what)
+
+
+def restart(what):
+    """The learner's file as it begins; what was there is moved to my/old: its path there, or None."""
+    mine = my_file(what)
     kept = _put_away(mine) if mine.exists() else None
     try:
-        start(day)
+        start(what)
     except BaseException:
         if kept:
             os.rename(kept, mine)
@@ -115,7 +149,7 @@ def shown(path):
 
 # ---- progress ----
 
-_FACTS = {"solved": str, "hints": int, "solution": bool, "last": str}
+_FACTS = {"solved": str, "hints": int, "solution": bool, "last": str, "begun": str}
 
 
 def _read():
@@ -161,19 +195,24 @@ def _load():
         return {}
 
 
-def progress(day):
-    """{"solved": date or absent, "hints": seen, "solution": True once seen, "last": the last check's verdict}"""
-    return _load().get(f"{day.number:02d}", {})
+def _key(what):
+    return f"{what.day.number:02d} {what.name}" if isinstance(what, rungs.Rung) else f"{what.number:02d}"
 
 
-def remember(day, **facts):
-    """Adds to the day's progress. Where that cannot be saved, a line says so: it is not what the command was asked for. The
+def progress(what):
+    """{"solved": date or absent, "hints": seen, "solution": True once seen, "last": the last check's verdict, "begun": the
+    version of the day that the file was begun from}"""
+    return _load().get(_key(what), {})
+
+
+def remember(what, **facts):
+    """Adds to the progress. Where that cannot be saved, a line says so: it is not what the command was asked for. The
     first date of "solved" stays."""
     try:
         _make_folder()
         with _lock():
             days = _sound()
-            known = days.setdefault(f"{day.number:02d}", {})
+            known = days.setdefault(_key(what), {})
             known.update({name: value for name, value in facts.items() if name != "solved" or name not in known})
             _write(days)
     except (OSError, DaysError) as error:
@@ -184,13 +223,60 @@ def remember(day, **facts):
 def solved_of(days):
     """Those of the days whose exercise is solved."""
     known = _load()
-    return [day for day in days if "solved" in known.get(f"{day.number:02d}", {})]
+    return [day for day in days if "solved" in known.get(_key(day), {})]
+
+
+def open_rung(day, after=None):
+    """The day's first rung that can be checked and is not solved, or the first of them after that one; None where none is."""
+    known, found = _load(), list(rungs.of_day(day).values()) if day.kind == "ladder" else []
+    if after:
+        found = found[[rung.name for rung in found].index(after.name) + 1:]
+    return next((rung for rung in found if rung.before and "solved" not in known.get(_key(rung), {})), None)
+
+
+def rungs_solved(day):
+    """(how many of the day's rungs are solved, how many can be)."""
+    known, found = _load(), [rung for rung in rungs.of_day(day).values() if rung.before] if day.kind == "ladder" else []
+    return sum("solved" in known.get(_key(rung), {}) for rung in found), len(found)
 
 
 # ---- hints ----
 
-def hints(day):
-    """The texts of the note's <details><summary>Hint N</summary> blocks."""
-    note = (day.folder / "README.md").read_text(encoding="utf-8")
-    found = re.findall(r"<details>\s*<summary>Hint (\d)[^<]*</summary>\n(.*?)</details>", note, re.DOTALL)
-    return [text.strip("\n") for _, text in sorted(found)]
+_HINT = re.compile(r"<details>\s*<summary>Hint (\d)[^<]*</summary>\n(.*?)</details>", re.DOTALL)
+
+
+def hints(what):
+    """The texts of the note's <details><summary>Hint N</summary> blocks: of a day's first step, those outside of its rungs'
+    sections. Of a rung, those in its section; where that has none, what it says: the idea, then all that follows."""
+    note = (day_of(what).folder / "README.md").read_text(encoding="utf-8")
+    if not isinstance(what, rungs.Rung):
+        first = _HINT.search(note)
+        for rung in rungs.of_day(what).values() if what.kind == "ladder" else ():
+            text = section(rung)[1]
+            if first and first[0] not in text:
+                note = note.replace(text, "") if text else note
+        return [text.strip("\n") for _, text in sorted(_HINT.findall(note))]
+    text = section(what)[1]
+    own = [hint.strip("\n") for _, hint in sorted(_HINT.findall(text))]
+    return own or _unfolded(text)
+
+
+def section(rung):
+    """(the line of its heading, the text below it) of the rung's section in the note; (0, "") where it has none."""
+    note = (rung.day.folder / "README.md").read_text(encoding="utf-8")
+    heading = re.search(rf"^(###+) [^:\u2014\n]*\b{rung.name}\b.*\n", note, re.MULTILINE)
+    if not heading:
+        return 0, ""
+    after = note[heading.end():]
+    end = re.search(rf"^#{{1,{len(heading[1])}}} ", after, re.MULTILINE)
+    return note.count("\n", 0, heading.start()) + 1, after[:end.start()] if end else after
+
+
+def _unfolded(text):
+    """A section as two hints: up to its first code, and the rest. Pictures, outputs and folds are left out."""
+    text = re.sub(r"<!-- (\w+)[^>]*-->.*?<!-- /\1 -->", "", text, flags=re.DOTALL)
+    text = re.sub(r"^!\[.*?\]\([^)]*\)$|</?details>|<summary>.*?</summary>|<!--.*?-->", "", text, flags=re.DOTALL | re.MULTILINE)
+    text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)
+    code = re.search(r"^```", text, re.MULTILINE)
+    parts = [text[:code.start()], text[code.start():]] if code else [text]
+    return [part.strip("\n") for part in parts if part.strip()]

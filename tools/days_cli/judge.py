@@ -40,10 +40,16 @@ class Kernel:
     """What is judged: a variant of a day, "exercise" from the learner's file or a shipped rung."""
     day: object
     variant: str = "exercise"
-    file: str = ""  # that takes exercise.cu's place
+    file: str = ""  # that takes exercise.cu's place, or the rung's
+    rung: object = None  # the Rung that the file is to become; it may be the one before still
 
     def program(self, **how):
-        return run_build.build_day(self.day, how.pop("backend", "simt"), exercise=self.file or None, **how)
+        return run_build.build_day(self.day, how.pop("backend", "simt"), exercise=self.file or None, rung=self.rung, **how)
+
+    @property
+    def flags(self):
+        """Of its program."""
+        return ["--begun", self.rung.before.name] if self.rung else []
 
 
 @dataclass
@@ -106,7 +112,7 @@ def _cases(kernel, program, more=(), **environment):
     """What the program Told of its cases; one that told of none is an error."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "cases"
-        ended = _run(program, ["--variant", kernel.variant, "--cases", str(path), *more], SIMT_TIMEOUT=SECONDS,
+        ended = _run(program, ["--variant", kernel.variant, "--cases", str(path), *kernel.flags, *more], SIMT_TIMEOUT=SECONDS,
                      **environment)
         lines = path.read_text(encoding="utf-8", errors="replace").splitlines() if path.is_file() else []
     if not ended.problem and ended.code in (USAGE, ENVIRONMENT):  # no such variant, no room, no driver: nobody's kernel
@@ -238,7 +244,14 @@ GATES = (Gate("reads_per_input", "reads per input", "{:.2f}", 0),
 
 def measure(kernel):
     """({a gate's key: what the kernel has}, its launches), on the shape that ./days run shows on a CPU."""
-    counted, table = explain.count(kernel.program(traced=True), kernel.day, kernel.variant, seconds=PROGRAM_SECONDS)
+    return measure_at(kernel)[:2]
+
+
+def measure_at(kernel, flags=()):
+    """The same, and the extents of the shape; flags say which other one."""
+    program = kernel.program(traced=True)
+    counted, table = explain.count(program, kernel.day, kernel.variant, [*kernel.flags, *flags], seconds=PROGRAM_SECONDS,
+                                   own=kernel.file)
     launches = traces.launches(counted)
 
     def total(name):
@@ -256,7 +269,11 @@ def measure(kernel):
             "conflicts": both(traces.CONFLICTS) / shared if shared else 0,
             "bytes_per_request": both("simt_requested_bytes_op_{}") / requests if requests else 0,
             "atomics_per_input": total("simt_atomic_sectors") * traces.SECTOR / input_bytes,
-            "launches": row.get("launches", 0), "workspace": row.get("workspace_written_bytes", 0)}, launches
+            "launches": row.get("launches", 0), "workspace": row.get("workspace_written_bytes", 0),
+            "sectors": sectors, "requests": requests, "atomics": total("simt_atomic_requested_bytes"),
+            "bank_conflicts": both(traces.CONFLICTS), "shared_requests": shared,
+            "shared_atomics": total("simt_shared_atomic_requests"), "barriers": total("simt_barriers"),
+            "bulk_bytes": total("simt_bulk_bytes")}, launches, list(table["tables"][0]["shape"].values())
 
 
 def counters(kernel, gates):
@@ -291,13 +308,9 @@ def speed(kernel, gates):
         return Stage("speed", "skip", "this exercise has no gate on speed")
     if not gpu:
         return Stage("speed", "skip", f"no GPU here; the gate is {gates['speed']:.0%} of its limit")
-    with tempfile.TemporaryDirectory() as folder:
-        results = Path(folder) / "results.json"
-        ended = _run(kernel.program(backend="cuda"), ["--variant", kernel.variant, "--json", str(results)])
-        if ended.problem or ended.code:
-            about = f"{ended.problem}, at {ended.where}" if ended.problem else "wrong on this GPU"
-            return Stage("speed", "FAIL", about, ended.stderr.strip().splitlines()[:8])
-        table = json.loads(results.read_text(encoding="utf-8"))["tables"][0]
+    table, failed = timed(kernel, [kernel.variant])
+    if failed:
+        return failed
     row = next(row for row in table["rows"] if row["name"] == kernel.variant)
     share, limit = row["of_limit"], row.get("limit") or table["limit"]
     about = (f"{share:.0%} of this {gpu.name}'s {limit['name']}, at least {gates['speed']:.0%}, at "
@@ -305,21 +318,38 @@ def speed(kernel, gates):
     return Stage("speed", "ok" if share >= gates["speed"] else "FAIL", about)
 
 
-def judge(kernel, begun, told):
-    """Runs the stages up to the first that fails. begun(header) hears of the exercise first, told(Stage) of each stage.
-    Returns the stages."""
-    header, first = correct(kernel)
-    begun(header)
-    stages, gates = [], header["exercise"].get("gates")
-    if not gates:
-        raise DaysError(f"the ladder of {kernel.variant} has no exercise")
-    for run in (lambda: first, lambda: race_free(kernel), lambda: counters(kernel, gates),
-                lambda: speed(kernel, gates)):
+def timed(kernel, names):
+    """(the table of a run on the GPU of the kernel's program with these rows, None), or (None, the Stage that fails)."""
+    with tempfile.TemporaryDirectory() as folder:
+        results = Path(folder) / "results.json"
+        ended = _run(kernel.program(backend="cuda"), ["--variant", ",".join(names), "--json", str(results), *kernel.flags])
+        if ended.problem or ended.code:
+            about = f"{ended.problem}, at {ended.where}" if ended.problem else "wrong on this GPU"
+            return None, Stage("speed", "FAIL", about, ended.stderr.strip().splitlines()[:8])
+        return json.loads(results.read_text(encoding="utf-8"))["tables"][0], None
+
+
+def run_stages(runs, told):
+    """Runs the stages, each a function, up to the first that fails; told(Stage) hears of each. Returns them."""
+    stages = []
+    for run in runs:
         stages.append(run())
         told(stages[-1])
         if stages[-1].verdict == "FAIL":
             break
     return stages
+
+
+def judge(kernel, begun, told):
+    """Runs the stages up to the first that fails. begun(header) hears of the exercise first, told(Stage) of each stage.
+    Returns the stages."""
+    header, first = correct(kernel)
+    begun(header)
+    gates = header["exercise"].get("gates")
+    if not gates:
+        raise DaysError(f"the ladder of {kernel.variant} has no exercise")
+    return run_stages((lambda: first, lambda: race_free(kernel), lambda: counters(kernel, gates),
+                       lambda: speed(kernel, gates)), told)
 
 
 def print_stage(stage):

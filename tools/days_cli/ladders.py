@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 
-_VARIANT = re.compile(r'\.variant\((?:\w+\()?"(\w+)"[^,]*,\s*LAUNCHER\((?:\w+::)*(\w+)\)\)')
+VARIANT = re.compile(r'\.variant\((?:\w+\()?"(\w+)"[^,]*,\s*LAUNCHER\((?:\w+::)*(\w+)\)\)')
 _EXERCISE = re.compile(r'\.exercise\(\s*LAUNCHER\(\w+\),\s*((?:"[^"]*"\s*)+),\s*"(\w+)",\s*"(\w+)"')
 _LAUNCHER = re.compile(r"^void (\w+)\(const (?:\w+::)*\w+<", re.MULTILINE)
 
 
-def _text(day):
+def text(day):
     try:
         return (day.folder / "ladder.cpp").read_text(encoding="utf-8")
     except OSError:
@@ -19,7 +19,7 @@ def _text(day):
 def files(day):
     """{rung: its file NN_idea.cu}, in the order of the files and, within one, of its launchers. A file may hold several rungs. A
     rung that several ladders have under names with a prefix is here once, without it."""
-    names = {launcher: name for name, launcher in _VARIANT.findall(_text(day))}
+    names = {launcher: name for name, launcher in VARIANT.findall(text(day))}
     found = {}
     for file in sorted(day.folder.glob("[0-9][0-9]_*.cu")):
         for launcher in _LAUNCHER.findall(file.read_text(encoding="utf-8")):
@@ -30,5 +30,5 @@ def files(day):
 
 def exercise(day):
     """(goal, starting rung, solution) as .exercise names them; None where the ladder has no exercise."""
-    match = _EXERCISE.search(_text(day))
+    match = _EXERCISE.search(text(day))
     return ("".join(re.findall(r'"([^"]*)"', match[1])), match[2], match[3]) if match else None

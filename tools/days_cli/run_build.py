@@ -55,8 +55,8 @@ class Simt:
         self.translator = other.translator if other else self._translator()
         self._runtime = other._runtime if other else self._make_runtime()
 
-    def _object(self, source, command, after=(), folder=None, root=Path(), target=TARGET):
-        output = _object_path(folder or self.folder, source)
+    def _object(self, source, command, after=(), folder=None, root=Path(), target=TARGET, suffix=""):
+        output = _object_path(folder or self.folder, source + suffix)
         return Step(output, [*command, *_deps(target), "-c", str(root / source), "-o", OUT], [Path(source)], source,
                     list(after), source)
 
@@ -81,15 +81,15 @@ class Simt:
                 str(root / simt["include"]), *flags, self._standard, *self._flags, *self._warnings,
                 *self._werror, *self._lighter.get(source, [])]
 
-    def object(self, source, includes=()):
+    def object(self, source, includes=(), renamed=""):
         if not source.endswith(".cu"):
             return self._object(source, self._plain(source, includes), folder=self._plain_folder)
         # In a learner's file blockIdx.x * 32 + threadIdx.x < n may compare unsigned with int: nvcc says nothing of it, and
         # templates would say it once for each type.
         quiet = ["-Wno-sign-compare"] if source.startswith("my/") else []
         command = [str(self.translator.output), *self._mode, self._cxx, *self._defines, self._standard, *self._flags,
-                   *self._kind_flags, *self._lighter.get(source, []), *self._warnings, *quiet, "-I."]
-        return self._object(source, command, [self.translator])
+                   *self._kind_flags, *self._lighter.get(source, []), *self._warnings, *quiet, *_renaming(renamed), "-I."]
+        return self._object(source, command, [self.translator], suffix=renamed and "." + renamed)
 
     def stand_alone(self, name, path, flags):
         """A program of one file anywhere. flags: for the compiler, after nvcc's default standard."""
@@ -119,9 +119,9 @@ class Simt:
         backtrace = toolchain.output_of([self._cxx, "-print-file-name=libbacktrace.a"]).strip()
         return [*([backtrace] if Path(backtrace).is_absolute() else []), *self._data["cxx"]["link"], "-ldl"]
 
-    def program(self, name, sources, pictures=None):
+    def program(self, name, sources, pictures=None, renamed=None):
         parts, link = _picture_parts(self, pictures)
-        objects = [self.object(source) for source in sources] + parts + self._runtime
+        objects = [self.object(source, renamed=(renamed or {}).get(source, "")) for source in sources] + parts + self._runtime
         return Step(self.folder / name,
                     [self._cxx, *(["-shared"] if self._shared else []), *(str(step.output) for step in objects), *link,
                      *self.libraries(), *(_own_symbols() + _own_start() if self._shared else []), "-o", OUT], [], name,
@@ -142,15 +142,15 @@ class Cuda:
                          *toolchain.architecture_flags(gpus.detect().gpu, self._nvcc)[0],
                          *(["-ccbin", host.path] if problem or os.environ.get("CUDAHOSTCXX") else [])]
 
-    def object(self, source, includes=()):
+    def object(self, source, includes=(), renamed=""):
         command = [*self._command, *self._data["cuda"]["flags"], *(["-Xcompiler=-fPIC"] if self._shared else []),
-                   *self._warnings, *includes, "-I."]
-        return Step(_object_path(self.folder, source), [*command, *_deps(), "-c", source, "-o", OUT], [Path(source)],
+                   *self._warnings, *includes, *_renaming(renamed), "-I."]
+        return Step(_object_path(self.folder, source + (renamed and "." + renamed)), [*command, *_deps(), "-c", source, "-o", OUT], [Path(source)],
                     source, [], source)
 
-    def program(self, name, sources, baselines=(), pictures=None):
+    def program(self, name, sources, baselines=(), pictures=None, renamed=None):
         parts, libraries = _picture_parts(self, pictures)
-        objects = [self.object(source) for source in sources] + parts
+        objects = [self.object(source, renamed=(renamed or {}).get(source, "")) for source in sources] + parts
         for source in baselines:
             library, _ = toolchain.find_library(Path(source).stem, self._nvcc)
             if library is None:
@@ -161,6 +161,12 @@ class Cuda:
         shared = ["-shared", *(f"-Xlinker={flag[len('-Wl,'):]}" for flag in _own_symbols())] if self._shared else []
         return Step(self.folder / name,
                     [*self._command, *shared, *(str(step.output) for step in objects), *libraries, "-o", OUT], [], name, objects)
+
+
+def _renaming(launcher):
+    """Flags by which a file calls that launcher of its another name: the learner's file has the name then, and what else the
+    file holds stays in the program."""
+    return [f"-D{launcher}={launcher}_as_shipped"] if launcher else []
 
 
 def _own_symbols():
@@ -187,19 +193,25 @@ def _harness(backend):
     return settings.expand(["common/*.cu", *host])
 
 
-def build_day(day, backend, checked=False, exercise=None, traced=False):
-    """The path of the day's executable, brought up to date. exercise: a .cu file that takes exercise.cu's place."""
+def build_day(day, backend, checked=False, exercise=None, traced=False, rung=None):
+    """The path of the day's executable, brought up to date. exercise: a .cu file that takes exercise.cu's place, or, with a
+    Rung, that of its launcher."""
     sources = settings.expand([f"{day.target}/*.cu", f"{day.target}/*.cpp"]) + _harness(backend)
     name = day.target
-    if exercise:
+    renamed = {}
+    if rung and exercise:
+        renamed[f"{day.target}/{rung.file.name}"] = rung.launcher
+        sources.append(exercise)
+        name += f"_{rung.name}_yours"
+    elif exercise:
         sources = [source for source in sources if source != f"{day.target}/exercise.cu"] + [exercise]
         name += "_yours"
     # A day with sample pictures reads others, too, where the libraries are here; without them it runs all the same.
     pictures = toolchain.find_pictures()[0] if (paths.ROOT / day.target / "samples").is_dir() else None
     if backend == "cuda":
-        step = Cuda().program(name, sources, settings.expand(f"{day.target}/baselines/*.cu"), pictures)
+        step = Cuda().program(name, sources, settings.expand(f"{day.target}/baselines/*.cu"), pictures, renamed)
     else:
-        step = Simt(checked, traced).program(name, sources, pictures)
+        step = Simt(checked, traced).program(name, sources, pictures, renamed)
     with lock(paths.RUN_BUILD):
         Build().run([step])
     return step.output

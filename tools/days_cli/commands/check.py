@@ -4,47 +4,88 @@ from __future__ import annotations
 
 import datetime
 
-from days_cli import arguments, console, exercises, judge, program_day, program_judge
+from days_cli import arguments, console, exercises, judge, program_day, program_judge, rung_gates, rungs
+from days_cli import gpu as gpus
 from days_cli.errors import DaysError
 
-USAGE = "DAY"
+USAGE = "DAY [RUNG]"
 SUMMARY = "is my kernel right, race-free, fast?"
 HELP = """./days check DAY        judges my/dayNN.cu, made from the day's exercise.cu
+./days check DAY RUNG   judges my/dayNN_RUNG.cu, which begins as the rung before:
+                        right, and without what this rung brings
 
-  --rung NAME           judges a shipped rung instead, by the same gates
+  --rung NAME           judges a shipped rung instead, by the gates of exercise.cu
 
 Stages, up to the first that fails: 1 correct on hostile shapes; 2 race-free in
 three thread orders; 3 counters; 4 speed, where there is a GPU. The first three
 run on this CPU. A case of over two minutes is stopped, and fails:
 DAYS_CHECK_SECONDS=300 gives each so many. Exit code: 0 all passed, 1 one
-failed."""
+failed. What a rung asks: docs/rungs.md"""
 
 
 def run(args):
-    given = arguments.parse("check", args, {"--rung": None}, (), 1)
+    given = arguments.parse("check", args, {"--rung": None}, (), 2)
     if given.get("--help"):
         console.say(HELP)
         return 0
     if not given.words:
         raise DaysError("check which day?", "./days check 1")
-    return check(exercises.resolve(given.words[0], "check"), given.get("--rung"))
+    if len(given.words) > 1 and given.get("--rung"):
+        raise DaysError("--rung judges a shipped rung by the gates of exercise.cu; without it your own file of a rung is judged",
+                        f"./days check {given.words[0]} {given.words[1]}")
+    return check(exercises.resolve(given.words[0], "check", *given.words[1:]), given.get("--rung"))
 
 
-def check(day, rung=None):
-    if day.kind == "program":
-        return _check_program(day, rung)
+def check(what, rung=None):
+    """what: a day, or one of its Rungs."""
+    if isinstance(what, rungs.Rung):
+        return _check_rung(what)
+    if what.kind == "program":
+        return _check_program(what, rung)
     if rung:
-        kernel, title = judge.Kernel(day, rung), f"{day.label}, {rung}"
+        kernel, title = judge.Kernel(what, rung), f"{what.label}, {rung}"
     else:
-        mine = exercises.my_file(day)
-        title = exercises.shown(mine)
-        if exercises.start(day):
-            console.say(f"{title} is new: a copy of {day.target}/exercise.cu, yours to edit.")
-        kernel = judge.Kernel(day, file=title)
+        title = _started(what, f"a copy of {what.target}/exercise.cu")
+        kernel = judge.Kernel(what, file=title)
     stages = judge.judge(kernel, lambda header: console.say(f"{title}: {_goal(header)}"), judge.print_stage)
     passed = stages[-1].verdict != "FAIL"
     if not rung:
-        _conclude(day, stages[-1], passed)
+        _conclude(what, stages, passed)
+    return 0 if passed else 1
+
+
+def _started(what, origin):
+    """The learner's file, as it is typed; made where there is none."""
+    title = exercises.shown(exercises.my_file(what))
+    if exercises.start(what):
+        console.say(f"{title} is new: {origin}, yours to edit.")
+    elif exercises.other_version(what):
+        console.note(f"note: {title} was begun from another version of day {exercises.day_of(what).number}, whose files have "
+                     f"changed since. Should it not compile, or be asked for what it cannot do: ./days reset "
+                     f"{exercises.words(what)} keeps it in {exercises.shown(exercises.my_file(what).parent)}/old and begins afresh.")
+    return title
+
+
+def _check_rung(rung):
+    title = _started(rung, f"{rung.before.name}'s kernel under {rung.name}'s name")
+    kernel = judge.Kernel(rung.day, rung.name, title, rung)
+    for line in console.wrap(f"{title}: {rung.ladder}, from {rung.before.name} to {rung.name}"):
+        console.say(line)
+    gates = rung_gates.find(rung)
+    rung_gates.say(rung, gates)
+    gpu = gpus.detect().gpu
+    stages = judge.run_stages((lambda: judge.correct(kernel)[1], lambda: judge.race_free(kernel),
+                               lambda: rung_gates.counters(kernel, rung, gates),
+                               lambda: rung_gates.speed(kernel, rung, gates, gpu)), judge.print_stage)
+    passed = stages[-1].verdict != "FAIL"
+    if passed and all(stage.verdict != "ok" for stage in stages[2:]):
+        for line in console.wrap(f"Right and free of races, and whether it is what {rung.name} is about was not judged: "
+                                 f"{stages[-1].about}."):
+            console.say(line)
+        console.say("Next: " + console.paint(f"./days solution {rung.words}", "cyan"))
+        exercises.remember(rung, last="right and race-free; its gate was not judged")
+        return 0
+    _conclude(rung, stages, passed)
     return 0 if passed else 1
 
 
@@ -54,14 +95,12 @@ def _check_program(day, name):
         program_day.chosen(day, name, "check")
         title, source = f"{day.label}, {name}", program_day.source_of(day, name)
     else:
-        title = source = exercises.shown(exercises.my_file(day))
-        if exercises.start(day):
-            console.say(f"{title} is new: a copy of {day.target}/exercise.cu, yours to edit.")
+        title = source = _started(day, f"a copy of {day.target}/exercise.cu")
     console.say(f"{title}: {exercise.goal}")
     stages = program_judge.run_stages(program_judge.Judged(day, source), exercise.gates, judge.print_stage)
     passed = stages[-1].verdict != "FAIL"
     if not name:
-        _conclude(day, stages[-1], passed)
+        _conclude(day, stages, passed)
     return 0 if passed else 1
 
 
@@ -69,14 +108,24 @@ def _goal(header):
     return header.get("exercise", {}).get("goal", "")
 
 
-def _conclude(day, last, passed):
+def _conclude(what, stages, passed):
     """What follows from the verdict; then it is remembered, where that can be."""
+    last = stages[-1]
     if passed:
-        console.say("Solved. Next: " + console.paint("./days next", "cyan") + ", or see ours: " +
-                    console.paint(f"./days solution {day.number}", "cyan"))
-        exercises.remember(day, last="solved", solved=datetime.date.today().isoformat())
+        console.say("Solved. Next: " + console.paint(_after(what), "cyan") + ", or see ours: " +
+                    console.paint(f"./days solution {exercises.words(what)}", "cyan"))
+        exercises.remember(what, last="solved", solved=datetime.date.today().isoformat())
         return
-    hints, seen = len(exercises.hints(day)), exercises.progress(day).get("hints", 0)
+    hints, seen = len(exercises.hints(what)), exercises.progress(what).get("hints", 0)
     if hints:
-        console.say("Next: " + console.paint(f"./days hint {day.number}", "cyan") + f"   ({seen} of {hints} seen)")
-    exercises.remember(day, last=f"{judge.STAGES.index(last.name) + 1} {last.name}: {last.about}")
+        console.say("Next: " + console.paint(f"./days hint {exercises.words(what)}", "cyan") + f"   ({seen} of {hints} seen)")
+    exercises.remember(what, last=f"{judge.STAGES.index(last.name) + 1} {last.name}: {last.about}")
+
+
+def _after(what):
+    """The command that goes on: the rung after this one, where there is one that is not solved."""
+    if isinstance(what, rungs.Rung):
+        after = exercises.open_rung(what.day, what)
+        if after:
+            return f"./days check {after.words}"
+    return "./days next"

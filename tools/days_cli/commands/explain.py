@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 
 from days_cli import (arguments, catalog, console, exercises, outputs, paths, program_explain, programs, run_build,
-                      trace_picture, trace_text, traces)
+                      rungs, trace_picture, trace_text, traces)
 from days_cli.errors import WRONG, DaysError
 
 USAGE = "DAY VARIANT"
@@ -22,6 +22,7 @@ HELP = """./days explain DAY VARIANT     what each line's memory accesses cost
   --size 4096x33           the problem's own order of extents
   --type fp32|fp16|bf16    this element type
   --backend cuda           a program day's timeline by CUDA events, not by order
+  --mine                   your my/dayNN_VARIANT.cu (./days check DAY VARIANT)
   --json [FILE]            all counts as JSON, on standard output without FILE
   --color auto|always|never
 
@@ -52,6 +53,8 @@ def run(args):
                         f"./days explain {day.number}")
     if len(given.words) == 1:
         return _explain_day(day, given)
+    if given.get("--mine"):
+        given.words[1] = rungs.resolve(day, given.words[1], "explain").name
     return _explain_variant(day, given.words[1], given)
 
 
@@ -67,7 +70,7 @@ def _parse(args):
         else:
             plain.append(argument)
     given = arguments.parse("explain", plain, {"--size": None, "--type": None, "--json": None, "--file": None,
-                                                   "--backend": ("cuda", "simt")}, (), 2)
+                                                   "--backend": ("cuda", "simt")}, ("--mine",), 2)
     if (compiler or rest) and not given.get("--file"):
         raise DaysError(f"{(compiler or ['--'])[0]} goes with --file", "./days explain --help")
     given.compiler, given.rest = compiler, rest
@@ -76,8 +79,10 @@ def _parse(args):
 
 # ---- a day ----
 
-def _build(day, variant=""):
-    """"exercise" is the learner's file where there is one."""
+def _build(day, variant="", rung=None):
+    """"exercise" is the learner's file where there is one. rung: the Rung whose place the learner's file of it takes."""
+    if rung:
+        return run_build.build_day(day, "simt", traced=True, exercise=exercises.shown(exercises.my_file(rung)), rung=rung)
     mine = exercises.my_file(day)
     yours = exercises.shown(mine) if variant == "exercise" and mine.exists() else None
     return run_build.build_day(day, "simt", traced=True, exercise=yours)
@@ -123,16 +128,17 @@ def _flags(given):
     return [word for name in ("--size", "--type") if given.get(name) for word in (name, given.get(name))]
 
 
-def _of_day(trace, day):
-    """The launches of the day's own kernels: not those that make its inputs."""
-    own = [kernel for kernel in trace["kernels"] if kernel["file"].startswith(day.target + "/")]
+def _of_day(trace, day, file=""):
+    """The launches of the day's own kernels, the learner's in `file` among them: not those that make its inputs."""
+    own = [kernel for kernel in trace["kernels"] if kernel["file"].startswith(day.target + "/") or kernel["file"] == file]
     return dict(trace, kernels=own or [k for k in trace["kernels"] if not k["file"].startswith("common/harness")])
 
 
-def count(program, day, variant, flags=(), seconds=None):
-    """(trace of the day's own kernels, the run's results) of a variant; without flags on the shape that it has on the CPU."""
+def count(program, day, variant, flags=(), seconds=None, own=""):
+    """(trace of the day's own kernels, the run's results) of a variant; without flags on the shape that it has on the CPU. own:
+    the learner's file, whose kernels are the day's."""
     trace, table, _, _ = _trace([program, "--variant", variant, *flags], results=True, seconds=seconds)
-    return _of_day(trace, day), table
+    return _of_day(trace, day, own), table
 
 
 def _shape_of(table):
@@ -142,9 +148,11 @@ def _shape_of(table):
 
 
 def _explain_variant(day, variant, given):
-    program = _build(day, variant)
+    rung = _mine(day, variant) if given.get("--mine") else None
+    program = _build(day, variant, rung)
     arguments.known_variant("explain", variant, _listed(program, yours=True), day)
-    trace, table = count(program, day, variant, _flags(given))
+    begun, own = (["--begun", rung.before.name], exercises.shown(exercises.my_file(rung))) if rung else ([], "")
+    trace, table = count(program, day, variant, [*_flags(given), *begun], own=own)
     ladder, shape, kind = _shape_of(table)
     trace = {"day": day.target, "ladder": ladder, "variant": variant, "shape": shape, "type": kind, **trace}
     if given.get("--json"):
@@ -161,6 +169,15 @@ def _explain_variant(day, variant, given):
     _foot(launches, picture, str(program.relative_to(paths.ROOT)).replace("simt-traced", "cuda")
           + f" --variant {variant} --size {shape.replace(' x ', 'x')} --type {kind}", _first_launches(launches))
     return 0
+
+
+def _mine(day, variant):
+    """The Rung whose file in my/ is to be explained in its place."""
+    rung = rungs.resolve(day, variant, "explain")
+    mine = exercises.my_file(rung)
+    if not mine.is_file():
+        raise DaysError(f"there is no {exercises.shown(mine)} yet", f"./days check {rung.words}")
+    return rung
 
 
 def _first_launches(launches):

@@ -4,34 +4,37 @@ from __future__ import annotations
 
 import re
 
-from days_cli import arguments, console, exercises
+from days_cli import arguments, console, exercises, rungs
 from days_cli.errors import DaysError
 
-USAGE = "DAY"
+USAGE = "DAY [RUNG]"
 SUMMARY = "the next of three hints"
 HELP = """./days hint DAY         the next hint: a question, then the idea, then code
                         with holes
+./days hint DAY RUNG    what the note says of the rung: the idea, then the rest
 
   --again               those that you have seen"""
 
 
 def run(args):
-    given = arguments.parse("hint", args, {}, ("--again",), 1)
+    given = arguments.parse("hint", args, {}, ("--again",), 2)
     if given.get("--help"):
         console.say(HELP)
         return 0
     if not given.words:
         raise DaysError("a hint for which day?", "./days hint 1")
-    day = exercises.resolve(given.words[0], "hint")
-    hints, progress = exercises.hints(day), exercises.progress(day)
+    what = exercises.resolve(given.words[0], "hint", *given.words[1:])
+    hints, progress = exercises.hints(what), exercises.progress(what)
+    typed = exercises.words(what)
+    if not hints:
+        return _none(what)
     seen = max(0, min(progress.get("hints", 0), len(hints)))  # a note may have lost hints since
     if given.get("--again"):
         if not seen:
-            raise DaysError(f"you have seen no hint of day {day.label} yet", f"./days hint {day.number}")
+            raise DaysError(f"you have seen no hint of {exercises.label(what)} yet", f"./days hint {typed}")
         wanted = range(seen)
     elif seen >= len(hints):
-        raise DaysError(f"you have seen all {len(hints)} hints of day {day.label}",
-                        f"./days hint {day.number} --again", 0)
+        raise DaysError(f"you have seen all {len(hints)} hints of {exercises.label(what)}", f"./days hint {typed} --again", 0)
     else:
         wanted = [seen]
         if "last" in progress:
@@ -40,7 +43,17 @@ def run(args):
         console.say(console.paint(f"Hint {number + 1} of {len(hints)}", "bold"))
         _print(hints[number])
     if not given.get("--again"):
-        exercises.remember(day, hints=seen + 1)  # once it was shown: a hint that standard output lost is not seen
+        exercises.remember(what, hints=seen + 1)  # once it was shown: a hint that standard output lost is not seen
+    return 0
+
+
+def _none(what):
+    """A rung without hints: where the note speaks of it."""
+    note = f"{exercises.day_of(what).target}/README.md"
+    line = exercises.section(what)[0] if isinstance(what, rungs.Rung) else 0
+    where = f"its section begins at {note}:{line}" if line else f"{note} is the day's note"
+    console.say(f"The note has no hints for {exercises.label(what)};")
+    console.say(f"{where}.")
     return 0
 
 

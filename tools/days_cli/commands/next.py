@@ -19,6 +19,7 @@ def run(args):
     following = next((day for day in days if day not in done), None)
     if following is None:
         console.say(f"All {len(days)} exercises are solved.")
+        _rungs(days, done)
         return 0
     begun = exercises.my_file(following).exists()
     title = following.front_matter().get("title", "")
@@ -29,5 +30,20 @@ def run(args):
     for command, what in ((f"./days run {following.number}", "see it run" if following.kind == "program" else "see the rungs"),
                           (f"{following.target}/README.md", "read the note"),
                           (f"./days check {following.number}", "write " + exercises.shown(exercises.my_file(following)))):
-        console.say(f"  {console.paint(command, 'cyan')}{' ' * max(2, 34 - len(command))}{what}")
+        _command(command, what)
+    _rungs(days, done)
     return 0
+
+
+def _command(command, what):
+    console.say(f"  {console.paint(command, 'cyan')}{' ' * max(2, 34 - len(command))}{what}")
+
+
+def _rungs(days, done):
+    """The rung to go on with, of the last day in teaching order that was begun."""
+    for day in reversed(days):
+        solved, count = exercises.rungs_solved(day)
+        if solved < count and (solved or day in done):
+            console.say(f"{solved} of {count} rungs of day {day.label} solved")
+            _command(f"./days check {exercises.open_rung(day).words}", "write the next rung")
+            return

@@ -6,58 +6,65 @@ import difflib
 import sys
 
 from days_cli import (arguments, console, exercises, judge, ladders, paths, program_day, program_explain, program_judge,
-                      timeline)
+                      rung_gates, rungs, timeline)
 from days_cli.errors import DaysError
 
-USAGE = "DAY"
+USAGE = "DAY [RUNG]"
 SUMMARY = "our kernel beside yours"
 HELP = """./days solution DAY     counters of my/dayNN.cu beside those of the rung that solves
                         the exercise, and the difference; asks first
+./days solution DAY RUNG   the same of my/dayNN_RUNG.cu and that rung
 
   --yes                 does not ask"""
 
 
 def run(args):
-    given = arguments.parse("solution", args, {}, ("--yes",), 1)
+    given = arguments.parse("solution", args, {}, ("--yes",), 2)
     if given.get("--help"):
         console.say(HELP)
         return 0
     if not given.words:
         raise DaysError("the solution of which day?", "./days solution 1")
-    day = exercises.resolve(given.words[0], "solution")
-    name, rung = solution_of(day)
-    progress = exercises.progress(day)
-    if not (given.get("--yes") or progress.get("solved") or progress.get("solution") or _asked(day)):
+    what = exercises.resolve(given.words[0], "solution", *given.words[1:])
+    name, rung = (what.name, what.file) if isinstance(what, rungs.Rung) else solution_of(what)
+    progress = exercises.progress(what)
+    if not (given.get("--yes") or progress.get("solved") or progress.get("solution") or _asked(what)):
         return 0
-    exercises.remember(day, solution=True)
-    mine = exercises.my_file(day)
+    exercises.remember(what, solution=True)
+    mine = exercises.my_file(what)
     if mine.exists():
-        _print_counters(day, mine, name)
+        _print_counters(what, mine, name)
     theirs = rung.read_text(encoding="utf-8").splitlines()
-    yours = mine if mine.exists() else exercises.skeleton(day)
-    yours = yours.read_text(encoding="utf-8", errors="backslashreplace").splitlines()  # a learner's bytes need not be UTF-8
+    yours = mine.read_bytes() if mine.exists() else exercises.start_bytes(what)
+    yours = yours.decode(errors="backslashreplace").splitlines()  # a learner's bytes need not be UTF-8
     for line in difflib.unified_diff(yours, theirs, exercises.shown(mine), exercises.shown(rung), lineterm=""):
         colour = {"+": "green", "-": "red", "@": "cyan"}.get(line[:1])
         console.say(console.paint(line, colour) if colour else line)
     return 0
 
 
-def _print_counters(day, mine, rung):
+def _print_counters(what, mine, rung):
     """Two columns; where the learner's kernel gives no counts (it does not compile, or is wrong), theirs is left out."""
+    day, of_rung = exercises.day_of(what), isinstance(what, rungs.Rung)
     if day.kind == "program":
         _print_timelines(day, rung)
         return
     theirs, _ = judge.measure(judge.Kernel(day, rung))
     try:
-        yours, _ = judge.measure(judge.Kernel(day, file=exercises.shown(mine)))
+        shown = exercises.shown(mine)
+        yours, _ = judge.measure(judge.Kernel(day, rung, shown, what) if of_rung else judge.Kernel(day, file=shown))
     except DaysError as error:
         console.note(f"{exercises.shown(mine)} has no counts: {error.message}")
         yours = None
-    width = max(9, len(rung))
-    console.say(f"{'':26}{'yours':>9}  {rung:>{width}}")
-    for gate in judge.GATES:
-        left = gate.form.format(yours[gate.key]) if yours else "-"
-        console.say(f"{gate.label:26}{left:>9}  {gate.form.format(theirs[gate.key]):>{width}}")
+    width = max(11, len(rung))
+    metrics = [*rung_gates.COUNTERS, *rung_gates.BESIDES] if of_rung else judge.GATES
+    across = max(len(metric.label) for metric in metrics) + 2
+    console.say(f"{'':{across}}{'yours':>11}  {rung:>{width}}")
+    for metric in metrics:
+        if of_rung and not (theirs[metric.key] or yours and yours[metric.key]):
+            continue
+        left = metric.form.format(yours[metric.key]) if yours else "-"
+        console.say(f"{metric.label:{across}}{left:>11}  {metric.form.format(theirs[metric.key]):>{width}}")
     console.say("")
 
 
@@ -85,9 +92,9 @@ def solution_of(day):
     return name, file
 
 
-def _asked(day):
+def _asked(what):
     if not sys.stdin.isatty():
-        raise DaysError("the solution is shown to those who ask for it", f"./days solution {day.number} --yes")
-    seen, hints = exercises.progress(day).get("hints", 0), len(exercises.hints(day))
-    answer = input(f"You have seen {seen} of {hints} hints. Show the solution of day {day.label}? [y/N] ")
+        raise DaysError("the solution is shown to those who ask for it", f"./days solution {exercises.words(what)} --yes")
+    seen, hints = exercises.progress(what).get("hints", 0), len(exercises.hints(what))
+    answer = input(f"You have seen {seen} of {hints} hints. Show the solution of {exercises.label(what)}? [y/N] ")
     return answer.strip().lower() in ("y", "yes")

@@ -1,0 +1,344 @@
+# SPDX-License-Identifier: MIT
+"""What a rung asks of whoever writes it: the counters that it has fewer of than the rung before, found by counting both. Where
+no counter tells the two apart, what nvcc makes of them; else speed, which needs a GPU."""
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import math
+from dataclasses import dataclass, field
+from typing import List
+
+from days_cli import console, judge, outputs, paths
+from days_cli.commands import asm
+from days_cli.errors import DaysError
+
+_LEAST = 1.25  # a counter that falls by less than this factor is not what a rung is about
+_IMPLIED = 1.35  # by so much more must a counter fall to be asked beside one that implies it
+_SLACK = 0.1  # of what the rung gains, which another kernel need not reach
+_ARCH = "90a"
+_FILE = "rung-counts.json"
+
+
+@dataclass(frozen=True)
+class Metric:
+    """key: in judge.measure's values; apart: differences up to this are none; implied: dropped where one of these falls as much."""
+    key: str
+    label: str
+    form: str = "{:,.0f}"
+    apart: float = 0
+    implied: tuple = ()
+
+    def shown(self, value):
+        return self.form.format(value)
+
+
+_READS = Metric("reads_per_input", "bytes loaded for each byte of input", "{:.2f}", 0.1)
+COUNTERS = (
+    _READS,
+    Metric("sectors", "sectors moved", implied=("reads_per_input",)),
+    Metric("wasted_sectors", "wasted sectors", "{:.0%}", 0.05),
+    Metric("requests", "requests to global memory", implied=("reads_per_input", "sectors")),
+    Metric("atomics", "bytes of atomic operations on global memory"),
+    Metric("bank_conflicts", "bank conflicts"),
+    Metric("shared_atomics", "atomic requests to shared memory"),
+    Metric("launches", "kernels launched"),
+    Metric("workspace", "bytes of workspace written"),
+)
+# Asked where none of the others falls: they are what a rung costs, and seldom what it is about.
+BESIDES = (Metric("barriers", "barriers of all blocks"), Metric("shared_requests", "requests to shared memory"))
+CODE = (Metric("load_bits", "bits of a thread's widest load from global memory"),
+        Metric("shared_bytes", "bytes of shared memory a block"), Metric("registers", "registers a thread"))
+
+
+@dataclass(frozen=True)
+class Ask:
+    """One gate: what the rung before has, what the rung has, and how much is enough."""
+    metric: Metric
+    start: float
+    goal: float
+    limit: float
+
+    @property
+    def more(self):
+        return self.goal > self.start
+
+    def holds(self, value):
+        return value >= self.limit if self.more else value <= self.limit
+
+    def bound(self):
+        if self.limit == 0 and not self.more:
+            return "none"
+        return ("at least " if self.more else "at most ") + self.metric.shown(self.limit)
+
+
+@dataclass
+class Gates:
+    """kind: "counters", "code" or "speed"; size: of --size where it is not the shape that ./days run shows on a CPU."""
+    kind: str
+    asks: List[Ask] = field(default_factory=list)
+    size: str = ""
+    why: str = ""  # of kind "speed": what was compared without a difference
+    notes: dict = field(default_factory=dict)  # a metric's key: what the worst line of the rung before does
+
+    def flags(self):
+        return ["--size", self.size] if self.size else []
+
+
+# ---- finding them ----
+
+def find(rung):
+    """The Gates of a rung. Counts what has not been counted since its kernels were built; DaysError where they don't run."""
+    start, shape, notes = _counts(rung.before, "")
+    goal = _counts(rung, "")[0]
+    found = _falls(start, goal, COUNTERS)
+    if found:
+        return Gates("counters", found, notes=notes)
+    for more in (-3, 3):  # edges that fit no tile, where some rungs make the whole difference
+        odd = "x".join(str(extent + more if extent > 8 else extent) for extent in shape)
+        try:
+            with contextlib.redirect_stderr(io.StringIO()):  # one that takes no such shape says so
+                odd_start, _, odd_notes = _counts(rung.before, odd)
+                found = _falls(odd_start, _counts(rung, odd)[0], COUNTERS)
+        except DaysError:
+            continue
+        if found:
+            return Gates("counters", found, odd, notes=odd_notes)
+        break
+    found = _falls(start, goal, BESIDES)
+    if found:
+        return Gates("counters", found, notes=notes)
+    why = "no counter tells them apart"
+    if rung.file != rung.before.file:
+        try:
+            found = _code_falls(_code(rung.before.file), _code(rung.file))
+        except DaysError as error:
+            why += f", and what nvcc makes of them could not be compared: {error.message}"
+        if found:
+            return Gates("code", found)
+    return Gates("speed", why=why)
+
+
+def _falls(start, goal, metrics):
+    """An Ask for each metric that the goal has less of, by a factor that counts, and that no other implies."""
+    ratios = {}
+    for metric in metrics:
+        first, last = start[metric.key], goal[metric.key]
+        if first - last > metric.apart and first >= _LEAST * last:
+            ratios[metric.key] = first / last if last else math.inf
+    if goal["bulk_bytes"]:  # the copy engine moves what the threads did; its bytes are in no thread's name
+        for key in ("reads_per_input", "sectors", "wasted_sectors"):
+            ratios.pop(key, None)
+    if start["bank_conflicts"] < 0.05 * start["shared_requests"] or ratios.get("bank_conflicts", 0) < 2:
+        ratios.pop("bank_conflicts", None)
+    asked = [metric for metric in metrics if metric.key in ratios
+             and not any(ratios.get(other, 0) * _IMPLIED >= ratios[metric.key] for other in metric.implied)
+             and not (metric.key == "wasted_sectors" and "sectors" in ratios)]
+    return [Ask(metric, start[metric.key], goal[metric.key], _limit(metric, start[metric.key], goal[metric.key]))
+            for metric in asked]
+
+
+def _limit(metric, start, goal):
+    """Between the two, near the goal, as a round number."""
+    if "%" in metric.form or "." in metric.form.replace(",.0f", ""):
+        limit = math.ceil((goal + _SLACK * (start - goal)) * 100 - 1e-9) / 100
+    elif start < 20 or (goal == 0 and metric in BESIDES):
+        limit = goal
+    else:
+        limit = goal + _SLACK * (start - goal)
+        digits = 10 ** max(0, math.floor(math.log10(max(limit, 1))) - 1)
+        limit = math.ceil(limit / digits) * digits
+    return limit if goal <= limit < start else goal
+
+
+def _code_falls(start, goal):
+    found = []
+    if goal["load_bits"] > start["load_bits"] > 0:
+        found.append(Ask(CODE[0], start["load_bits"], goal["load_bits"], goal["load_bits"]))
+    if goal["shared_bytes"] < start["shared_bytes"]:
+        found.append(Ask(CODE[1], start["shared_bytes"], goal["shared_bytes"], goal["shared_bytes"]))
+    if not found and goal["registers"] * 1.1 <= start["registers"]:
+        limit = math.floor((start["registers"] + goal["registers"]) / 2)
+        found.append(Ask(CODE[2], start["registers"], goal["registers"], limit))
+    return found
+
+
+def _counts(rung, size):
+    """(values, extents of the shape, {metric's key: a sentence on the worst line}) of a shipped rung."""
+    kernel = judge.Kernel(rung.day, rung.name)
+    program = kernel.program(traced=True)
+    flags = ["--size", size] if size else []
+    stamp = program.stat()
+    key = " ".join([program.name, str(stamp.st_mtime_ns), str(stamp.st_size), rung.name, *flags])
+    known = _remembered()
+    if not _whole(known.get(key)):
+        console.progress(f"counting {rung.name}" + (f" at {size}" if size else ""))
+        values, launches, shape = judge.measure_at(kernel, flags)
+        console.clear_progress()
+        known = {name: value for name, value in known.items()  # what an older program counted is of no use any more
+                 if not name.startswith(program.name + " ") or name.startswith(" ".join(key.split()[:3]) + " ")}
+        known[key] = [values, shape, _notes(launches)]
+        _remember(known)
+    return known[key]
+
+
+def _whole(counts):
+    """Whether what the file of counts has is what _counts() puts there."""
+    return (isinstance(counts, list) and list(map(type, counts)) == [dict, list, dict]
+            and all(metric.key in counts[0] for metric in (*COUNTERS, *BESIDES)))
+
+
+def code_of(file):
+    """{metric's key: value} of what nvcc makes of a kernel file, the most over its kernels."""
+    kernels = asm._compiled([file], _ARCH, ["-I" + str(paths.ROOT)])  # pylint: disable=protected-access
+    bits = [int(kind.split(".")[1]) for kernel in kernels for kind in kernel.instructions
+            if kind.split(".")[0] in ("LDG", "LDGSTS")]
+    return {"load_bits": max(bits, default=0), "shared_bytes": max((kernel.shared for kernel in kernels), default=0),
+            "registers": max((kernel.registers for kernel in kernels), default=0)}
+
+
+def _code(file):
+    key = f"code {file.name} {file.stat().st_mtime_ns} {file.parent.name}"
+    known = _remembered()
+    if not isinstance(known.get(key), dict) or any(metric.key not in known[key] for metric in CODE):
+        console.progress(f"compiling {file.name} with nvcc")
+        known[key] = code_of(file)
+        console.clear_progress()
+        _remember(known)
+    return known[key]
+
+
+def _remembered():
+    try:
+        known = json.loads((paths.RUN_BUILD / _FILE).read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return known if isinstance(known, dict) else {}
+
+
+def _remember(known):
+    try:
+        outputs.put(paths.RUN_BUILD / _FILE, json.dumps(known, indent=1) + "\n")
+    except (OSError, DaysError):
+        pass  # the next check counts again
+
+
+# ---- telling them ----
+
+def say(rung, gates):
+    """What is asked, before the first stage."""
+    before = rung.before
+    for ask in gates.asks:
+        metric = ask.metric
+        has = [f"{name} has {metric.shown(value) if value else 'none'}"
+               for name, value in ((before.name, ask.start), (rung.name, ask.goal))]
+        at = f", at {gates.size.replace('x', ' x ')}" if gates.size else ""
+        note = gates.notes.get(metric.key)
+        _wrapped(f"Asked: {metric.label} {ask.bound()}{at}; {has[0]}, {has[1]}." + (f" In {before.name} {note}" if note else ""))
+    if gates.kind == "speed":
+        _wrapped(f"Asked: faster than {before.name}. {gates.why[0].upper()}{gates.why[1:]}.")
+
+
+def _wrapped(text):
+    for line in console.wrap(text, "       ", ""):
+        console.say(line)
+
+
+# ---- judging ----
+
+def counters(kernel, rung, gates):
+    """Stage 3 for a learner's kernel."""
+    if gates.kind == "speed":
+        return judge.Stage("counters", "skip", gates.why)
+    try:
+        if gates.kind == "code":
+            values, launches = code_of(paths.ROOT / kernel.file if kernel.file else rung.file), []
+        else:
+            values, launches, _ = judge.measure_at(kernel, gates.flags())
+    except DaysError as error:
+        if error.code != 1:
+            raise
+        return judge.Stage("counters", "FAIL", error.message)
+    at = f", at {gates.size.replace('x', ' x ')}" if gates.size else ""
+    told = [(ask, f"{ask.metric.label} {ask.metric.shown(values[ask.metric.key])}, asked {ask.bound()}{at}") for ask in gates.asks]
+    missed = [(ask, text) for ask, text in told if not ask.holds(values[ask.metric.key])]
+    if not missed:
+        return judge.Stage("counters", "ok", "; ".join(text for _, text in told))
+    lines = [line for ask, _ in missed for line in _where(ask, launches)]
+    size = f" --size {gates.size}" if gates.size else ""
+    command = f"asm --file {kernel.file} -I." if gates.kind == "code" else f"explain {rung.words} --mine{size}"
+    return judge.Stage("counters", "FAIL", "; ".join(text for _, text in missed), [*lines, f"Why: ./days {command}"])
+
+
+def _where(ask, launches):
+    """The line of the learner's file that has most of what there is too much of."""
+    key = ask.metric.key
+    if key == "launches":
+        return ["Launched: " + ", ".join(launch.name + (f" {launch.times} times" if launch.times > 1 else "")
+                                         for launch in launches)]
+    if key == "barriers":
+        lines = sorted({(line.file, line.line) for launch in launches for line in launch.of_space("barrier")})
+        return ["Barriers at " + ", ".join(f"{file}:{number}" for file, number in lines)] if lines else []
+    return [text for line, says in _worst(key, launches)[:3]
+            for text in (f"{line.file}:{line.line}  {line.verb} {_code_of(line)}", f"    {says}.")]
+
+
+def _worst(key, launches):
+    """[(line, what it does)], the worst first, of those lines that a metric counts. Of how well requests are shaped one line
+    tells enough; of how many there are, each has its share."""
+    lines = [(line, launch.times) for launch in launches for line in launch.lines
+             if line.space in ("global", "shared") and line.requests]
+    of_global = [(line, times) for line, times in lines if line.space == "global" and line.op != "atomic"]
+    if key in ("sectors", "wasted_sectors"):
+        line, _ = max(of_global, key=lambda one: (one[0].sectors - one[0].least, one[0].sectors), default=(None, 0))
+        return line and [(line, f"moves {line.sectors / line.requests:.1f} sectors a request, where "
+                                f"{line.least / line.requests:.1f} could hold the bytes")] or []
+    if key == "bank_conflicts":
+        line, _ = max((one for one in lines if one[0].space == "shared"), key=lambda one: one[0].conflicts, default=(None, 0))
+        return line and [(line, f"takes {line.wavefronts / line.requests:.0f} passes a request, of which "
+                                f"{line.conflicts / line.requests:.0f} are bank conflicts")] or []
+    chosen = {"requests": of_global, "reads_per_input": [one for one in of_global if one[0].op == "ld"],
+              "atomics": [one for one in lines if one[0].space == "global" and one[0].op == "atomic"],
+              "shared_atomics": [one for one in lines if one[0].space == "shared" and one[0].op == "atomic"],
+              "shared_requests": [one for one in lines if one[0].space == "shared" and one[0].op != "atomic"]}.get(key, [])
+    return [(line, f"makes {line.requests * times:,} requests") for line, times in
+            sorted(chosen, key=lambda one: -one[0].requests * one[1])]
+
+
+def _code_of(line):
+    return " ".join(line.text.split())
+
+
+def _notes(launches):
+    """{metric's key: a sentence on its worst line}, for those metrics of which a line's figure says more than the sum."""
+    notes = {}
+    for key in ("sectors", "wasted_sectors", "bank_conflicts"):
+        for line, says in _worst(key, launches):
+            notes[key] = f"`{_code_of(line)}` {says}."
+    return notes
+
+
+def speed(kernel, rung, gates, gpu):
+    """Stage 4: in one run with the rung and the one before it."""
+    if gates.kind != "speed":
+        return judge.Stage("speed", "skip", "this rung is asked for its counters")
+    if gpu is None:
+        return judge.Stage("speed", "skip", f"the gate of {rung.name} is its speed, which needs a GPU; results and races were "
+                           "checked here")
+    names = [rung.before.name, rung.name]
+    table, failed = judge.timed(judge.Kernel(rung.day, rung.name), names)
+    mine, failed = (None, failed) if failed else judge.timed(kernel, names)
+    if failed:
+        return failed
+    seconds = lambda of, name: next((row.get("seconds") for row in of["rows"] if row["name"] == name), None)
+    start, goal, own, again = (seconds(table, rung.before.name), seconds(table, rung.name), seconds(mine, rung.name),
+                               seconds(mine, rung.before.name))
+    if not all((start, goal, own, again)):
+        return judge.Stage("speed", "skip", f"{rung.name} does not run on this {gpu.name}")
+    if goal > 0.97 * start:
+        return judge.Stage("speed", "skip", f"on this {gpu.name} {rung.name} is no faster than {rung.before.name} "
+                           f"({start / goal:.2f} times): nothing to reach")
+    gain, wanted = again / own, 1 + 0.7 * (start / goal - 1)
+    return judge.Stage("speed", "ok" if gain >= wanted else "FAIL", f"{gain:.2f} times as fast as {rung.before.name} on this "
+                       f"{gpu.name}, at least {wanted:.2f} ({rung.name} {start / goal:.2f})")
