@@ -11,6 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from unittest import mock
 
+import support  # noqa: F401 (days_cli is found by it)
 from days_cli import catalog, console, exercises, gpu, judge, main, paths, rung_gates, rungs, traces
 from days_cli.errors import DaysError
 
