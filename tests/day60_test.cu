@@ -6,6 +6,9 @@
 
 #include "day60_streams_and_graphs/model.h"
 #include "day60_streams_and_graphs/numbers.cuh"
+#ifdef __SIMT__
+#include "simt/tests/reports.h"
+#endif
 #include "tests/program_tests.h"
 
 TEST_PROGRAMS(day60);
@@ -62,6 +65,24 @@ TEST(day60, TheShortCutIsRight) {
     }
   }
 }
+
+#ifdef __SIMT__
+constexpr int kFreed = __LINE__ + 3;
+void free_what_is_not_allocated(days::Program&) {
+  int none;
+  static_cast<void>(cudaFree(&none));
+}
+
+// common/program.h and program.cpp called it, which says nothing.
+TEST(day60, AReportNamesTheProgramAndNotWhatRunsIt) {
+  const std::string text = report_of([] {
+    char name[] = "program", *arguments[] = {name, nullptr};
+    days::program(1, arguments, {"program", "frees what it must not", 1, 1}, free_what_is_not_allocated);
+  });
+  EXPECT_HAS(text, "tests/day60_test.cu:" + std::to_string(kFreed));
+  EXPECT_EQ(text.find("common/program"), std::string::npos) << text;
+}
+#endif
 
 TEST(day60, NoTwoElementsBeginAlike) {
   std::vector<uint32_t> x(4096);

@@ -3,7 +3,7 @@
 // One stream makes what another one uses, and nothing says that the second must wait for the first.
 // plain: y[31] is 0, expected 32
 // checked: [simt-stream-order]
-// checked: Let one stream wait for the other: cudaEventRecord() there, cudaStreamWaitEvent() here.
+// checked: Put both into one stream, or let one wait: cudaEventRecord() there, cudaStreamWaitEvent() here.
 #include <cuda_runtime.h>
 
 #include <cstdio>

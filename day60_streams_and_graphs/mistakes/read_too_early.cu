@@ -2,7 +2,8 @@
 //
 // The host reads the result before the copy has brought it: cudaMemcpyAsync() to pinned memory returns at once.
 // plain: y[0] is 0, expected 1
-// checked: y[0] is 0, expected 1
+// checked: error: host code reads memory before the operation that writes it has run [simt-stream-order]
+// checked: mistakes/read_too_early.cu:26
 #include <cuda_runtime.h>
 
 #include <cstdio>

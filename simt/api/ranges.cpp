@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "api/memory.h"
+#include "runtime/cures.h"
 
 #ifdef __linux__
 extern "C" const char __executable_start, data_start __attribute__((weak));  // the linker's
@@ -122,10 +123,8 @@ void check_order(const char* call, const Area& area, bool writes, std::uint64_t 
       failure.slug = "simt-stream-order";
       failure.title = "two operations in different streams use the same memory, and nothing orders them";
       if (place) failure.frames = {place};
-      failure.details = format_text(
-          "kernel %s writes what %s %s in another stream.\n"
-          "Let one stream wait for the other: cudaEventRecord() there, cudaStreamWaitEvent() here.",
-          kernel.c_str(), call, writes ? "writes" : "reads");
+      failure.details = format_text("kernel %s writes what %s %s in another stream.\n%s", kernel.c_str(),
+                                    call, writes ? "writes" : "reads", kStreamCure);
       return print_failure(failure, "");
     }
   }

@@ -21,6 +21,8 @@
 
 #include <algorithm>
 
+#include "cures.h"
+
 namespace simt {
 
 __thread bool in_doubt = false;
@@ -164,10 +166,8 @@ Failure describe_streams(const Race& r) {
                    source_here(r.caller, &line) + "thread " + thread_name(launch, r.thread->linear) +
                    " of block " + block_name(launch, r.thread->block->linear) + " " +
                    verb_of(r.now, r.now_write, false) + " it\n";
-  failure.details = format_text(
-      "kernel %s runs in another stream than %s\n"
-      "Let one stream wait for the other: cudaEventRecord() there, cudaStreamWaitEvent() here.",
-      launch.kernel->name, who.c_str());
+  failure.details = format_text("kernel %s runs in another stream than %s\n%s", launch.kernel->name,
+                                who.c_str(), kStreamCure);
   return failure;
 }
 

@@ -91,6 +91,14 @@ const int registered = [] {
 #endif
 }();
 
+// The commonest reason stands in the title: n / chunks, or (n - 1) / 256 + 1 with an n of 0, is none.
+std::string what_failed(dim3 grid, dim3 block) {
+  const auto none = [](dim3 d) { return d.x == 0 || d.y == 0 || d.z == 0; };
+  return none(grid)    ? "a launch of no blocks failed"
+         : none(block) ? "a launch of blocks without threads failed"
+                       : "a launch failed";
+}
+
 }  // namespace
 
 void set_error(cudaError_t error) {
@@ -133,12 +141,12 @@ void refuse_launch(const Kernel& kernel, dim3 grid, dim3 block, cudaError_t erro
   refused().unasked = true;
   refused().what = format_text("%s, grid (%u,%u,%u), block (%u,%u,%u): %s", kernel.name, grid.x, grid.y,
                                grid.z, block.x, block.y, block.z, cudaGetErrorString(error));
-  refused().failure = failure_here("simt-launch",
-                                   "a launch failed, and the program never asked for its error\n"
-                                   "Kernel " +
-                                       refused().what +
-                                       ".\n"
-                                       "cudaGetLastError() after the launch would have told.");
+  refused().failure = failure_here("simt-launch", what_failed(grid, block) +
+                                                      ", and the program never asked for its error\n"
+                                                      "Kernel " +
+                                                      refused().what +
+                                                      ".\n"
+                                                      "cudaGetLastError() after the launch would have told.");
   refused().failure.frames = capture_frames(24);
   refused().failure.by_caller = true;
 }

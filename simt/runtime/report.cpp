@@ -55,6 +55,12 @@ bool same_file(const std::string& a, const std::string& b) {
   return shown_path(a) == shown_path(b);
 }
 
+// common/program.h and common/program/ call the body of every program of their days. That they do tells nobody
+// where a mistake is.
+bool runs_the_body(const std::string& file) {
+  return shown_path(file).rfind("common/program", 0) == 0;
+}
+
 }  // namespace
 
 std::string format_text(const char* format, ...) {
@@ -91,7 +97,7 @@ void print_failure(const Failure& failure, const char* kernel) {
     if (!source.empty()) text += "    " + source + "\n";
     std::size_t shown = 1;
     for (const Line& line : lines) {  // a helper in another file: show who called it
-      if (same_file(line.file, lines[0].file)) continue;
+      if (same_file(line.file, lines[0].file) || runs_the_body(line.file)) continue;
       text += shown_path(line.file) + ":" + std::to_string(line.line) + "  calls it\n";
       if (++shown > 3) break;
     }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <deque>
 
+#include "cures.h"
 #include "streams.h"
 
 namespace simt {
@@ -76,11 +77,9 @@ void report_overlap(const StreamOperation& earlier, const StreamOperation& later
     failure.details = format_text("%s  %s %s it too, in another stream\n", before.c_str(), earlier.call,
                                   a.writes ? "writes" : "reads");
   }
-  failure.details += format_text(
-      "%s %s at %p what %s %s.\nLet one stream wait for the other: cudaEventRecord() there, "
-      "cudaStreamWaitEvent() here.",
-      later.call, b.writes ? "writes" : "reads", static_cast<const void*>(std::max(a.begin, b.begin)),
-      earlier.call, a.writes ? "writes" : "reads");
+  failure.details += format_text("%s %s at %p what %s %s.\n%s", later.call, b.writes ? "writes" : "reads",
+                                 static_cast<const void*>(std::max(a.begin, b.begin)), earlier.call,
+                                 a.writes ? "writes" : "reads", kStreamCure);
   print_failure(failure, "");
 }
 

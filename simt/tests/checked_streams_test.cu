@@ -59,7 +59,7 @@ TEST(CheckedStreams, TwoKernels) {
       "error: operations in different streams use the same memory, and nothing orders them "
       "[simt-stream-order]\n";
   const std::string advice =
-      "Let one stream wait for the other: cudaEventRecord() there, cudaStreamWaitEvent() here.\n";
+      "Put both into one stream, or let one wait: cudaEventRecord() there, cudaStreamWaitEvent() here.\n";
   if (text.find("kernel copy runs in") != std::string::npos) {
     EXPECT_EQ(text,
               title + writes + "kernel fill writes " + what + reads +

@@ -213,6 +213,12 @@ constexpr int kUnasked = __LINE__ + 2;
 TEST(CheckedApart, DISABLED_Unasked) {
   copy<<<1, 2048>>>(nullptr, nullptr);
 }
+TEST(CheckedApart, DISABLED_NoBlocks) {
+  copy<<<0, 32>>>(nullptr, nullptr);
+}
+TEST(CheckedApart, DISABLED_NoThreads) {
+  copy<<<1, dim3(32, 0)>>>(nullptr, nullptr);
+}
 TEST(CheckedApart, DISABLED_Asked) {
   copy<<<1, 2048>>>(nullptr, nullptr);
   EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidConfiguration);
@@ -228,6 +234,15 @@ TEST(Checked, LaunchesThatFailUnheard) {
                       "cudaGetLastError() after the launch would have told.\n"),
             std::string::npos)
       << text;
+  EXPECT_NE(status, 0);
+  EXPECT_NE(
+      run_apart("NoBlocks", &status)
+          .find(
+              "error: a launch of no blocks failed, and the program never asked for its error [simt-launch]"),
+      std::string::npos);
+  EXPECT_NE(status, 0);
+  EXPECT_NE(run_apart("NoThreads", &status).find("error: a launch of blocks without threads failed, and"),
+            std::string::npos);
   EXPECT_NE(status, 0);
   EXPECT_EQ(run_apart("Asked", &status).find("error:"), std::string::npos);
   EXPECT_EQ(status, 0);

@@ -74,6 +74,15 @@ class Order(support.Case):
         line = self.recorded(operation(1, "kernel", 1), operation(2, "H2D", 2, floor=1))
         self.assertEqual((line.length, timeline.copies_beside_kernels(line)), (2, (0, 1)))
 
+    def test_it_says_that_the_host_waits(self):
+        after_each = self.recorded(*(operation(number, "kernel", number % 2, floor=5 + number - 1) for number in (5, 6, 7)))
+        self.assertIn("The host waits 2 times on the way, for all that it has issued: it can issue nothing meanwhile.",
+                      timeline.describe(after_each))
+        before_all = self.recorded(*(operation(number, "kernel", number % 2, floor=4) for number in (5, 6, 7)))
+        self.assertEqual(timeline.waiting(before_all), [])
+        copies = self.recorded(operation(1, "D2H", 1, pageable=True), operation(2, "D2H", 1, floor=1, pageable=True))
+        self.assertEqual(timeline.waiting(copies), [])
+
     def test_what_prepares_buffers_is_left_out(self):
         line = self.recorded(operation(1, "fill", 0, place="common/buffer.h:40"), operation(2, "kernel", 1),
                              operation(3, "host function", 1))
@@ -257,6 +266,8 @@ class Day(support.Case):
         self.scripts["day93"] = '[ "$2" = 257 ] && { echo "y[3] is 0, expected 1"; echo "FAIL: x"; exit 1; }; echo "ok: 4"'
         _, out, _ = self.days("check", "93")
         self.assertIn("1 correct    FAIL  257 elements\ny[3] is 0, expected 1\n", out)
+        self.scripts["day93"] = '[ "$2" = 1 ] && { echo "y[0] is 0, expected 1"; exit 1; }; echo "ok: 4"'
+        self.assertIn("1 correct    FAIL  1 element\n", self.days("check", "93")[1])
 
     def test_gates(self):
         self.scripts["day93"] = f"""echo "ok: 4 elements are right"
@@ -268,6 +279,7 @@ exit 0"""
         self.assertEqual(code, 1)
         self.assertIn("copies that may run beside a kernel: 0%, at least 90%", " ".join(out.split()))
         self.assertIn("copy in   1..\nkernel    .1.\ncopy out  ..1\n", out)
+        self.assertIn("A column is a step, a digit a stream (0 the default one", out)
         self.assertIn("./days explain 93 exercise", out)
         self.scripts["day93"] = 'echo "ok: 4"; [ -n "$SIMT_TIMELINE" ] && echo \'{"operations": []}\' > "$SIMT_TIMELINE"; exit 0'
         self.assertIn("no kernel ran", self.days("check", "93")[1])
@@ -286,6 +298,15 @@ exit 0"""
         code, _, err = self.days("run", "93")
         self.assertEqual(code, 1)
         self.assertIn("SIGSEGV", err)
+
+    def test_explain_of_a_file_names_its_day(self):
+        self.scripts["day93"] = "exit 1"
+        self.days("check", "93")
+        for name, cure in (("my/day93.cu", "./days explain 93 exercise"), ("day93_copies/exercise.cu", "./days explain 93 exercise"),
+                           ("other.cu", "./days explain --file other.cu")):
+            code, _, err = self.days("explain", str(self.folder / name) if name != "other.cu" else name)
+            self.assertEqual(code, 2)
+            self.assertIn(cure, " ".join(err.split()))
 
     def test_explain_json(self):
         self.scripts["01_one"] = f"""cat > "$SIMT_TIMELINE" <<END

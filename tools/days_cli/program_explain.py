@@ -74,7 +74,7 @@ def _one(day, name, line):
     if not line.operations:
         raise DaysError(f"{day.label}, {name}: it put nothing into a stream", code=WRONG)
     console.say(f"Day {day.number:02d} {name}: the order that simt recorded, no times")
-    console.say("A column is a step, a digit a stream (0 the default one, g a graph's own).\n")
+    console.say(timeline.LEGEND + "\n")
     timeline.say(line)
     console.say("Picture: " + console.paint(os.path.relpath(_picture(day, name, line)), "cyan"))
     if gpu.detect().gpu:

@@ -97,7 +97,7 @@ def correct(judged):
     for size in _SIZES:
         lines = _wrong(_run(program, ["--size", size] if size else []))
         if lines:
-            return Stage("correct", "FAIL", f"{size} elements" if size else "the program's own size", lines)
+            return Stage("correct", "FAIL", f"{size} element{'s' if size != '1' else ''}" if size else "the program's own size", lines)
     return Stage("correct", "ok", f"{len(_SIZES)} sizes, each element compared")
 
 
@@ -122,8 +122,8 @@ def counters(judged, gates):
     missed = [text for holds, text in found if not holds]
     if not missed:
         return Stage("counters", "ok", "; ".join(text for _, text in found))
-    return Stage("counters", "FAIL", "; ".join(missed), [*timeline.drawing(line), "",
-                 f"A column is a step, a digit a stream. More: ./days explain {judged.day.number} {_name(judged)}"])
+    return Stage("counters", "FAIL", "; ".join(missed), [*timeline.drawing(line), "", *timeline.waiting(line),
+                 timeline.LEGEND, f"More: ./days explain {judged.day.number} {_name(judged)}"])
 
 
 def _name(judged):

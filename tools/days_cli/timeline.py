@@ -167,6 +167,25 @@ def mark(operation):
     return (digits if len(digits) == 1 else "+") if digits.isdecimal() else "0"
 
 
+LEGEND = "A column is a step, a digit a stream (0 the default one, g a graph's own)."
+
+
+def host_waits(timeline):
+    """How often the host waited, between the first and the last operation, until what it had issued was done. Copies of
+    pageable memory, for which it waits as well, are not in it."""
+    if timeline.measured or not timeline.operations:
+        return 0
+    pageable = {operation.number for operation in timeline.operations if operation.pageable}
+    return len({operation.floor for operation in timeline.operations} - {timeline.operations[0].floor} - pageable)
+
+
+def waiting(timeline):
+    """[] or the line that says that the host waits."""
+    waits = host_waits(timeline)
+    return [f"The host waits {'once' if waits == 1 else f'{waits} times'} on the way, for all that it has issued: it can issue "
+            "nothing meanwhile."] if waits else []
+
+
 def describe(timeline):
     """The lines below a drawing."""
     beside_kernels, copies = copies_beside_kernels(timeline)
@@ -174,9 +193,10 @@ def describe(timeline):
     lines = []
     if copies:
         lines.append(f"{beside_kernels} of {copies} copies may run beside a kernel.")
-        waiting = sum(copy.pageable for copy in timeline.of("H2D", "D2H"))
-        if waiting:
-            lines.append(f"{waiting} copies are from or to pageable memory: the host waits for each.")
+        pageable = sum(copy.pageable for copy in timeline.of("H2D", "D2H"))
+        if pageable:
+            lines.append(f"{pageable} copies are from or to pageable memory: the host waits for each.")
+    lines += waiting(timeline)
     lines.append(f"{timeline.length} steps, where {count} operations one after the other take {count} ({_share(timeline.length, count):.0%}).")
     return lines
 

@@ -45,6 +45,8 @@ def run(args):
         return _explain_file(given)
     if not given.words:
         raise DaysError("explain which day?", "./days explain 1")
+    if given.words[0].endswith(".cu"):
+        raise _a_file(given.words[0])
     day = catalog.resolve(given.words[0], "explain")
     if day.kind == "program":
         return program_explain.explain(day, given.words[1] if len(given.words) > 1 else "", given)
@@ -75,6 +77,16 @@ def _parse(args):
         raise DaysError(f"{(compiler or ['--'])[0]} goes with --file", "./days explain --help")
     given.compiler, given.rest = compiler, rest
     return given
+
+
+def _a_file(name):
+    """The error for a file where a day is expected: it names the day whose exercise the file is."""
+    path = Path(name).resolve()
+    for day in catalog.here():
+        if path in (exercises.my_file(day).resolve(), exercises.skeleton(day).resolve()):
+            return DaysError(f"{name} is the exercise of day {day.label}: explain takes the day and the word exercise",
+                             f"./days explain {day.number} exercise")
+    return DaysError(f"{name} is no day; a stand-alone program goes behind --file", f"./days explain --file {name}")
 
 
 # ---- a day ----
