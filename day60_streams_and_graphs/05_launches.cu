@@ -4,6 +4,8 @@
 // the same chain, recorded once from the stream ("captured"), checked and prepared once ("instantiated"), and
 // started by one call. A second recording with other arguments updates the prepared graph in place.
 //   nvcc -O3 -std=c++20 -arch=sm_75 -I. common/program/program.cpp day60_streams_and_graphs/05_launches.cu -o launches
+#include <chrono>
+
 #include "day60_streams_and_graphs/numbers.cuh"
 
 using namespace day60;
@@ -41,7 +43,10 @@ int main(int argc, char** argv) {
       program.compare(y.data(), turned(x.data(), n, kKernels * turns).data(), n, "y");
     };
 
-    cudaGraph_t one_turn = captured(1), two_turns = captured(2);
+    cudaGraph_t one_turn = captured(1);
+    const auto begin = std::chrono::steady_clock::now();
+    cudaGraph_t two_turns = captured(2);
+    const std::chrono::duration<double, std::micro> recording = std::chrono::steady_clock::now() - begin;
     cudaGraphExec_t ready = nullptr;
     CUDA_CHECK(cudaGraphInstantiate(&ready, one_turn, 0));
     const auto launch = [&] { CUDA_CHECK(cudaGraphLaunch(ready, stream)); };
@@ -74,9 +79,13 @@ int main(int argc, char** argv) {
         std::printf("%-16s %8.1f us, %5.2f us a kernel, %.2f times as fast as plain launches\n", name,
                     1e6 * timing.seconds, 1e6 * timing.seconds / kKernels, plain.seconds / timing.seconds);
       }
+      std::printf("%-16s %8.1f us of the host, in none of these times\n", "to record anew",
+                  recording.count());
     } else {
-      std::printf("calls that launch 1,000 kernels: %d plain, 1 as a graph, 2 as a graph that is updated\n",
-                  kKernels);
+      std::printf(
+          "1,000 kernels again: %d launches; or 1 launch of a graph; or, with other arguments, 1 update and "
+          "1 launch\n",
+          kKernels);
     }
     CUDA_CHECK(cudaGraphExecDestroy(ready));
     CUDA_CHECK(cudaGraphDestroy(one_turn));

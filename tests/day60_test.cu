@@ -77,7 +77,8 @@ void free_what_is_not_allocated(days::Program&) {
 TEST(day60, AReportNamesTheProgramAndNotWhatRunsIt) {
   const std::string text = report_of([] {
     char name[] = "program", *arguments[] = {name, nullptr};
-    days::program(1, arguments, {"program", "frees what it must not", 1, 1}, free_what_is_not_allocated);
+    days::program(1, arguments, {"program", "frees what it must not", 1, 1},
+                  [](days::Program& program) { free_what_is_not_allocated(program); });
   });
   EXPECT_HAS(text, "tests/day60_test.cu:" + std::to_string(kFreed));
   EXPECT_EQ(text.find("common/program"), std::string::npos) << text;

@@ -8,7 +8,7 @@ The two timelines come from what the note shows of `./days explain 60`, which CI
 import re
 from pathlib import Path
 
-from drawing import BAD, EMPTY, GLOBAL, GOOD, OUTPUT, REGISTERS, SOFT, Card, constant, picture
+from drawing import BAD, EMPTY, GLOBAL, GOOD, OUTPUT, REGISTERS, SOFT, THREADS, WHITE, Card, constant, picture
 
 NOTE = Path(__file__).resolve().parent.parent / "README.md"
 CHUNKS = constant("day60_streams_and_graphs/03_overlapped.cu", "kChunks")
@@ -33,7 +33,8 @@ def shown(program):
 @picture("pinned.svg")
 def pinned():
     card = Card("One stream: two engines stand idle", 240, "Copy in, then the kernel, then copy out, one after the other.")
-    card.time(60, shown("pinned"), left=96, words="3 steps; order, not time")
+    card.time(60, [(engine, [("all elements", *step[1:]) for step in steps]) for engine, steps in shown("pinned")], left=96,
+              words="3 steps; order, not time")
     return card
 
 
@@ -43,31 +44,53 @@ def overlapped():
     steps = max(step[2] for _, row in rows for step in row)
     if len(rows[0][1]) != CHUNKS or steps != CHUNKS + 2:
         raise ValueError(f"{CHUNKS} chunks in {steps} steps")
-    card = Card(f"Four streams: {CHUNKS} chunks in {steps} steps", 240, "From the third step on, all three engines are busy.")
-    card.time(60, rows, left=96, words="in each box its stream; order, not time")
+    card = Card(f"Four streams: {CHUNKS} chunks in {steps} steps", 292, f"Chunks 0 to {CHUNKS - 1} pass the three engines one step apart. "
+                                                                       "From the third step on, all three engines are busy.")
+    left, top, size, height = 92, 60, 21, 34
+    for row, (engine, boxes) in enumerate(rows):
+        y = top + row * (height + 10)
+        card.text(left - 8, y + 23, engine, bold=True, at="end")
+        for chunk, (stream, begin, _, _) in enumerate(boxes):  # an engine takes the chunks in their order
+            card.box(left + begin * size, y, size, height, THREADS[int(stream) - 1], line=WHITE, round=2)
+            card.text(left + (begin + 0.5) * size, y + 23, chunk, 15, WHITE)
+    edge, first, last = top + 3 * (height + 10), left + 2 * size, left + CHUNKS * size
+    card.line(first, edge, last, edge, SOFT, 2)
+    card.line(first, edge - 6, first, edge, SOFT, 2)
+    card.line(last, edge - 6, last, edge, SOFT, 2)
+    card.text((first + last) / 2, edge + 22, f"steps 3 to {CHUNKS}: all three are busy")
+    for stream, color in enumerate(THREADS, 1):
+        card.box(94 + (stream - 1) * 92, 236, 14, 14, color, line=color)
+        card.text(112 + (stream - 1) * 92, 248, f"stream {stream}", 15, at="start")
+    card.text(240, 277, "in each box its chunk; order, not time", 15, SOFT)
     return card
 
 
 @picture("staging.svg")
 def staging():
-    card = Card("Pageable memory takes a detour", 270, "From a pageable array the CPU copies into a pinned buffer, from which the "
-                                                       "copy engine takes it; from a pinned array the copy engine takes it at once.")
-    for top, word in ((70, "pageable"), (186, "pinned")):
-        card.box(24, top, 150, 52, EMPTY)
-        card.text(99, top + 24, "your array", 15)
-        card.text(99, top + 43, word, 15, bold=True)
-        card.box(358, top, 98, 52, GLOBAL)
-        card.text(407, top + 24, "GPU's", 15)
-        card.text(407, top + 43, "memory", 15)
-    card.box(226, 70, 80, 52, EMPTY)
-    card.text(266, 94, "driver's", 15)
-    card.text(266, 113, "buffer", 15)
-    card.arrow(178, 96, 222, 96, BAD)
-    card.arrow(310, 96, 354, 96)
-    card.text(200, 148, "the CPU copies", 15, BAD)
-    card.text(350, 148, "the engine copies", 15)
-    card.arrow(178, 212, 354, 212, GOOD)
-    card.text(266, 252, "the engine copies, the CPU is free", 15, GOOD)
+    card = Card("Pageable memory takes a detour", 286, "From a pageable array the CPU copies into the driver's pinned buffer, from which "
+                                                       "the copy engine takes it; from a pinned array the copy engine takes it at once.")
+    for top, word in ((64, "pageable"), (174, "pinned")):
+        card.box(14, top, 96, 56, EMPTY)
+        card.text(62, top + 24, "your array", 15)
+        card.text(62, top + 44, word, 15, bold=True)
+        card.box(308, top + 10, 66, 36, EMPTY)
+        card.text(341, top + 33, "engine", 15)
+        card.box(398, top, 68, 56, GLOBAL)
+        card.text(432, top + 24, "GPU's", 15)
+        card.text(432, top + 44, "memory", 15)
+        card.arrow(376, top + 28, 396, top + 28)
+    card.box(134, 74, 46, 36, EMPTY, BAD)
+    card.text(157, 97, "CPU", 15, BAD, bold=True)
+    card.box(204, 54, 80, 76, EMPTY)
+    card.text(244, 77, "driver's", 15)
+    card.text(244, 97, "buffer", 15)
+    card.text(244, 117, "pinned", 15, bold=True)
+    card.arrow(112, 92, 132, 92, BAD)
+    card.arrow(182, 92, 202, 92, BAD)
+    card.arrow(286, 92, 306, 92)
+    card.text(240, 152, "two copies, and the CPU makes one of them", 15, BAD)
+    card.arrow(112, 202, 306, 202, GOOD)
+    card.text(240, 258, "one copy, and the CPU is free", 15, GOOD)
     return card
 
 
@@ -96,23 +119,26 @@ def event():
 
 @picture("launches.svg")
 def launches():
-    card = Card("A launch outlasts a small kernel", 340, "The CPU launches kernel after kernel; between two short kernels the "
-                                                                  "GPU waits for the next launch. As a graph, kernels follow each other.")
+    card = Card("A launch outlasts a small kernel", 376, "The CPU launches kernel after kernel; between two short kernels the GPU waits "
+                                                         "for the next launch. As a graph, only short gaps remain between kernels.")
     card.text(240, 62, f"four of {KERNELS:,}, launched one at a time", 15, SOFT)
     card.time(76, [("CPU", [(f"launch {i}", 4 * i, 4 * i + 4, EMPTY) for i in range(4)]),
                    ("GPU", [("", 4 * i + 4, 4 * i + 5.5, REGISTERS) for i in range(4)])], left=64, end=18, words="not to scale")
-    card.text(240, 204, "the same as a graph", 15, SOFT)
-    card.time(216, [("CPU", [("one launch", 0, 4.6, EMPTY)]),
-                    ("GPU", [("", 4.6 + 1.7 * i, 4.6 + 1.7 * i + 1.5, REGISTERS) for i in range(4)])], left=64, end=18, words="not to scale")
+    card.text(240, 210, "the same as a graph", 15, SOFT)
+    begins = [4.6 + 2 * i for i in range(4)]
+    card.time(222, [("CPU", [("one launch", 0, 4.6, EMPTY)]),
+                    ("GPU", [("", begin, begin + 1.5, REGISTERS) for begin in begins])], left=64, end=18, words="not to scale")
+    card.text(240, 358, "the short gaps that remain: program 6", 15, SOFT)
     return card
 
 
 @picture("dependent.svg")
 def dependent():
-    card = Card("A dependent launch starts early", 236, "The second kernel finds its elements while the first one still "
-                                                                    "runs, and waits for it before it reads them.")
-    card.time(62, [("kernel 1", [("find", 0, 2, EMPTY), ("read, turn, write", 2, 9, REGISTERS)]),
-                   ("kernel 2", [("find", 3, 5, EMPTY), ("wait", 5, 9, None), ("read, turn, write", 9, 16, REGISTERS)])],
-              left=92, end=16, words="not to scale")
-    card.text(240, 216, "the wait ends where all of kernel 1 has ended", 15, SOFT)
+    card = Card("A dependent launch starts early", 262, "The second kernel starts its blocks and finds its elements while the first one "
+                                                        "still computes, and waits for its end before it reads them.")
+    card.time(62, [("kernel 1", [("start", 0, 3, EMPTY), ("read, turn, write", 3, 10, REGISTERS)]),
+                   ("kernel 2", [("start", 3, 6, EMPTY), ("wait", 6, 10, None), ("read, turn, write", 10, 17, REGISTERS)])],
+              left=92, end=17, words="not to scale")
+    card.text(240, 216, "start: blocks start and find their elements", 15, SOFT)
+    card.text(240, 242, "kernel 2 may, once all blocks of kernel 1 have", 15, SOFT)
     return card

@@ -76,7 +76,7 @@ class Order(support.Case):
 
     def test_it_says_that_the_host_waits(self):
         after_each = self.recorded(*(operation(number, "kernel", number % 2, floor=5 + number - 1) for number in (5, 6, 7)))
-        self.assertIn("The host waits 2 times on the way, for all that it has issued: it can issue nothing meanwhile.",
+        self.assertIn("The host waits 2 times on the way, and issues nothing meanwhile.",
                       timeline.describe(after_each))
         before_all = self.recorded(*(operation(number, "kernel", number % 2, floor=4) for number in (5, 6, 7)))
         self.assertEqual(timeline.waiting(before_all), [])

@@ -182,8 +182,7 @@ def host_waits(timeline):
 def waiting(timeline):
     """[] or the line that says that the host waits."""
     waits = host_waits(timeline)
-    return [f"The host waits {'once' if waits == 1 else f'{waits} times'} on the way, for all that it has issued: it can issue "
-            "nothing meanwhile."] if waits else []
+    return [f"The host waits {'once' if waits == 1 else f'{waits} times'} on the way, and issues nothing meanwhile."] if waits else []
 
 
 def describe(timeline):
