@@ -2,6 +2,8 @@
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "rewrite.h"
 
@@ -56,19 +58,36 @@ bool is_launch_end(const Tokens& t, int i, bool spaced) {
          (spaced || (t.touches_next(i) && t.touches_next(i + 1)));
 }
 
-// The first > of the >>> that ends the launch configuration. Template arguments in it may end in >>> as well,
-// and a comparison may have a < that nothing closes: then the first >>>( is it.
+// The first > of the >>> that ends the launch configuration. A >>>( can end template arguments instead, but
+// only where three of them are open; and a < that looks as if it opened some may be a comparison's, which
+// nothing closes: then the first >>>( is the end.
 int launch_close(const Tokens& t, int open, bool spaced) {
   int first = -1, angles = 0;
-  for (int i = open + 1; i < t.size() && !t.is(i, ";") && !t.closes(i); i = t.skip(i) + 1) {
+  for (int i = open + 1; i < t.size() && !t.is(i, ";") && !t.closes(i) && !t.is(i, "<<<");
+       i = t.skip(i) + 1) {
     if (is_launch_end(t, i, spaced)) {
-      if (angles == 0) return i;
+      if (angles < 3) return i;
       if (first < 0) first = i;
     }
     if (t.is(i, "<") && t.is_word(i - 1)) ++angles;
     if (t.is(i, ">") && angles > 0) --angles;
   }
   return first;
+}
+
+// Grid, block, bytes of shared memory, stream. Where `a < b, c > d` has been taken for one template's
+// arguments, too few parts are left, and each comma counts.
+std::vector<std::pair<int, int>> split_configuration(const Tokens& t, int open, int close) {
+  auto parts = t.split(open, close);
+  if (parts.size() >= 2) return parts;
+  parts.clear();
+  int first = open + 1;
+  for (int i = first; i <= close; i = t.skip(i) + 1) {
+    if (i != close && !t.is(i, ",")) continue;
+    if (i > first) parts.push_back({first, i - 1});
+    first = i + 1;
+  }
+  return parts;
 }
 
 void rewrite_launch(const Unit& u, int first, int open) {
@@ -78,7 +97,7 @@ void rewrite_launch(const Unit& u, int first, int open) {
   if (close < 0) close = launch_close(t, open, true);
   if (kernel < 0) t.fail(open, "cannot find the kernel of this launch");
   if (close < 0) t.fail(open, "cannot read this launch: expected kernel<<<grid, block>>>(arguments)");
-  const auto configuration = t.split(open, close);
+  const auto configuration = split_configuration(t, open, close);
   if (configuration.size() < 2 || configuration.size() > 4)
     t.fail(open, "a launch needs <<<grid, block>>>, then perhaps the bytes of shared memory and a stream");
   // The kernel's name stays where it is, and with it the line of the launch.

@@ -186,7 +186,7 @@ std::vector<std::pair<int, int>> Tokens::split(int open, int close) const {
       first = i + 1;
     } else if (is(i, "<") && is_word(i - 1)) {
       const int end = close_angle(i);
-      if (end > 0) i = end;
+      if (end > 0 && end < close) i = end;  // else a comparison
     } else {
       i = skip(i);
     }
