@@ -10,12 +10,14 @@
 namespace simt {
 
 unsigned long long nanoseconds() {
+  ++clock_reads;
   return static_cast<unsigned long long>(std::chrono::duration_cast<std::chrono::nanoseconds>(
                                              std::chrono::steady_clock::now().time_since_epoch())
                                              .count());
 }
 
 long long clock_ticks() {
+  ++clock_reads;
 #if defined(__x86_64__)
   return static_cast<long long>(__builtin_ia32_rdtsc());
 #elif defined(__aarch64__)

@@ -157,6 +157,7 @@ bool register_host(void* pointer, size_t size, unsigned int flags) {
     if (base + region.size > begin) return false;  // some of it is registered already
   }
   regions()[begin] = Region{size, cudaMemoryTypeHost, flags};
+  ++registered_ranges;
   return true;
 }
 
@@ -166,6 +167,7 @@ bool unregister_host(void* pointer) {
   if (found == regions().end() || found->second.type != cudaMemoryTypeHost) return false;
   regions().erase(found);
   ++unregistered;
+  --registered_ranges;
   return true;
 }
 

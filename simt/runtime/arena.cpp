@@ -144,6 +144,17 @@ std::ptrdiff_t broken_canary(const char* data, const Entry& e) {
 
 }  // namespace
 
+bool hash_device_memory(std::uint64_t* hash) {
+  Arena& a = arena();
+  const std::lock_guard<std::mutex> lock(a.mutex);
+  for (const auto& [data, entry] : a.entries) {
+    if (!entry.live) continue;
+    if (entry.mapped || entry.closed) return false;
+    *hash = hash_bytes(data, entry.bytes, *hash);
+  }
+  return true;
+}
+
 const char* kind_name(MemoryKind kind) {
   switch (kind) {
     case MemoryKind::device:

@@ -186,10 +186,13 @@ bool wait_for_grid(Worker& w) {
       launch.deadlocked = true;
       launch.grid_changed.notify_all();
     }
+    WorkerLook& look = launch.found[static_cast<std::size_t>(w.number)];
+    look.at_grid_barrier = true;
     launch.grid_changed.wait(lock, [&] {
       return launch.grid_generation != w.grid_generation || launch.deadlocked ||
              launch.aborted.load(std::memory_order_relaxed);
     });
+    look.at_grid_barrier = false;
     if (launch.grid_generation == w.grid_generation) return launch.aborted.load(std::memory_order_relaxed);
   }
   w.grid_generation = launch.grid_generation;

@@ -68,13 +68,13 @@ void end_badly(int status) {
 
 #if defined(__GLIBC__)
 void at_exit(int status, void*) {
-  finish_everything();
+  finish_at_exit();
   report_early_reads();
   report_unasked();
   if (status != 0) return;
 #else
 void at_exit() {  // the status is not known here
-  finish_everything();
+  finish_at_exit();
   report_early_reads();
   report_unasked();
 #endif

@@ -188,6 +188,9 @@ Watch& watch() {
   return *watch;
 }
 
+// After so long without a new block, the workers look whether anybody can go on.
+constexpr auto kSuspicious = std::chrono::milliseconds(600);
+
 // A launch that still hands out blocks gets on, however long it takes. Kernels that reach a tick() after the
 // limit stop there; the others are interrupted a moment later.
 void watch_launches() {
@@ -197,13 +200,14 @@ void watch_launches() {
   Clock::time_point since = Clock::now();
   for (;;) {
     std::this_thread::sleep_for(
-        std::min<std::chrono::duration<double>>(limit / 10, std::chrono::milliseconds(200)));
+        std::min<std::chrono::duration<double>>(limit / 10, std::chrono::milliseconds(100)));
     const LaunchProgress now = launch_progress();
     if (now.number != seen.number || now.handed_out != seen.handed_out || now.number % 2 == 0) {
       seen = now;
       since = Clock::now();
       continue;
     }
+    if (Clock::now() - since > kSuspicious) ask_for_look(now.number);
     if (Clock::now() - since < limit) continue;
     if (!time_out_launch(now.number) || Clock::now() - since < limit + std::chrono::milliseconds(500))
       continue;
@@ -245,6 +249,7 @@ void enter_fault_stack() {
 void start_watchdog() {
   static const bool started = [] {
     std::thread(watch_launches).detach();
+    ++runtime_threads;
     return true;
   }();
   (void)started;

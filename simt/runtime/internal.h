@@ -7,6 +7,7 @@
 //   launch.cpp   checks a configuration, hands blocks to the workers
 //   streams.cpp, stream_order.cpp  queues of operations, and what orders them
 //   worker.cpp   a worker's loop over the blocks it holds; fibers; yields
+//   spinning.cpp launches whose threads wait in loops for what nobody will write
 //   block.cpp    __syncthreads, cluster and grid barriers
 //   warp.cpp     warp collectives
 //   shared.cpp   shared memory of the resident blocks
@@ -27,6 +28,7 @@
 #include <vector>
 
 #include "context.h"
+#include "spinning.h"
 #define SIMT_RUNTIME_SOURCE
 #include "simt/runtime.h"
 
@@ -145,10 +147,14 @@ struct Launch {
   std::atomic<std::uint64_t> next{0};  // the next unit (block or cluster) to hand out
   std::atomic<bool> aborted{false};
   std::atomic<bool> timed_out{false};
-  std::mutex mutex;  // protects what follows
+  std::atomic<unsigned> looks{0};  // that the watchdog has asked for (spinning.h)
+  std::atomic<bool> stuck{false};  // nobody can ever go on
+  bool host_is_free = false;       // a thread of the host may write to memory that the kernel sees
+  std::mutex mutex;                // protects what follows
   bool failed = false;
   Failure failure;
   LaunchStats counts;
+  std::vector<WorkerLook> found;  // by each worker
   // The grid barrier of cooperative launches.
   std::condition_variable grid_changed;
   std::uint64_t grid_arrived = 0;
@@ -193,6 +199,7 @@ struct Worker {
   LaunchStats counts;
   const Block* current_block = nullptr;  // whose blockIdx and shared_base are set
   std::uint32_t slow_ticks = 0;
+  LookPace pace;
   // Segments of checked builds: those in hand; and the count of events that ordered all resident blocks, now
   // and when these blocks became resident.
   std::uint32_t next_segment = 0, last_segment = 0;
@@ -342,10 +349,13 @@ struct LaunchProgress {
 };
 LaunchProgress launch_progress();
 bool time_out_launch(std::uint64_t number);  // false: it is over
+void ask_for_look(std::uint64_t number);     // spinning.h
 void run_worker(Launch& launch, int number);
 
 // ---- streams.cpp, stream_order.cpp ----
 bool finish_everything();  // runs all that is queued; false in a host function of a stream
+// The same at the program's end, on a thread of its own: what is thread-local is destroyed in this one.
+void finish_at_exit();
 // Whether operations are queued, and none runs; the number of the last that was issued.
 bool operations_wait(std::uint64_t* last);
 bool in_operation();  // this thread runs one: a call of the API from a host function

@@ -31,7 +31,11 @@ Stats statistics;
 
 // Launched by the running kernel's threads; they run once it has ended.
 std::mutex children_mutex;
-std::vector<std::unique_ptr<KernelWork>> children;
+std::vector<std::unique_ptr<KernelWork>>&
+children() {  // never destroyed: kernels may run when the program exits
+  static auto* all = new std::vector<std::unique_ptr<KernelWork>>;
+  return *all;
+}
 constexpr int kDeepestNesting = 24;  // children of children, as on a GPU
 int depth = 0;
 
@@ -44,7 +48,8 @@ class Pool {
   void run(Launch& launch) {
     if (launch.workers > 1) {
       std::unique_lock<std::mutex> lock(mutex_);
-      while (started_ < launch.workers - 1) std::thread(&Pool::serve, this, ++started_).detach();
+      for (; started_ < launch.workers - 1; ++runtime_threads)
+        std::thread(&Pool::serve, this, ++started_).detach();
       job_ = &launch;
       ++generation_;
       busy_ = launch.workers - 1;
@@ -215,6 +220,7 @@ void run_worker(Launch& launch, int number) {
   w.number = number;
   w.launch = &launch;
   w.counts = {};
+  w.pace = {};
   worker = &w;
   atomics_done = 0;
   enter_fault_stack();
@@ -234,6 +240,7 @@ void run_worker(Launch& launch, int number) {
   kernel_id = 0;
   std::lock_guard<std::mutex> lock(launch.mutex);
   add(launch.counts, w.counts);
+  launch.found[static_cast<std::size_t>(number)].finished = true;
 }
 
 LaunchProgress launch_progress() {
@@ -246,6 +253,12 @@ bool time_out_launch(std::uint64_t number) {
   if (!running || number != launch_changes) return false;
   running->timed_out = true;
   return true;
+}
+
+void ask_for_look(std::uint64_t number) {
+  std::lock_guard<std::mutex> lock(running_mutex);
+  if (!running || number != launch_changes || running->host_is_free || registered_ranges > 0) return;
+  if (has_only_threads(1 + runtime_threads)) ++running->looks;
 }
 
 void push_config(dim3 grid, dim3 block, std::size_t dynamic_shared, cudaStream_t stream) {
@@ -287,7 +300,7 @@ static void launch_child(Kernel& kernel, const Configuration& c, const void* clo
          kDeepestNesting);
   auto work = std::make_unique<KernelWork>(kernel, c, kernel.clone(closure));
   std::lock_guard<std::mutex> lock(children_mutex);
-  children.push_back(std::move(work));
+  children().push_back(std::move(work));
 }
 
 void launch_kernel(Kernel& kernel, const void* closure) {
@@ -345,6 +358,8 @@ void KernelWork::run(std::uint64_t number) {
   const std::uint64_t units = launch.blocks / volume(launch.cluster);
   const bool small = launch.blocks * launch.threads <= 512 && !launch.cooperative;
   launch.workers = small ? 1 : static_cast<int>(std::min<std::uint64_t>(options().threads, units));
+  launch.found.resize(static_cast<std::size_t>(launch.workers));
+  launch.host_is_free = host_goes_on_meanwhile();
   start_watchdog();
   ++depth;
   if (checked_build) order_launch(launch);
@@ -367,8 +382,8 @@ void KernelWork::run(std::uint64_t number) {
   } else {
     check_canaries(kernel.name);
   }
-  const auto launched = std::move(children);
-  children.clear();
+  const auto launched = std::move(children());
+  children().clear();
   for (const auto& child : launched) {
     if (sticky_error() == cudaSuccess) child->run(number);
   }

@@ -20,9 +20,9 @@ namespace {
 
 constexpr std::size_t kTable = std::size_t{1} << 21;  // segments remembered
 constexpr std::uint32_t kChunk = 1024;                // segments that a worker takes at once
-std::atomic<std::uint32_t> next_chunk{kFirstSegment};
+SIMT_OWN_COUNTER std::atomic<std::uint32_t> next_chunk{kFirstSegment};
 Segment* table = nullptr;
-std::atomic<std::uint32_t> releases{0};
+SIMT_OWN_COUNTER std::atomic<std::uint32_t> releases{0};
 std::uint32_t* released = nullptr;  // by block: `releases` when one of its threads last made a fence
 constexpr std::size_t kBlocks = std::size_t{1} << 32;
 

@@ -39,7 +39,11 @@ constexpr std::size_t kWidestAlignment = 1024;  // that a dynamic array may ask 
 constexpr std::size_t kArenas = 1 << 16;
 
 std::mutex mutex;  // protects the three below; a layout's lists grow under it, and are read without
-std::vector<SharedLayout*> layouts;  // by kernel id
+std::vector<SharedLayout*>&
+layouts() {  // by kernel id; never destroyed: kernels may run when the program exits
+  static auto* all = new std::vector<SharedLayout*>;
+  return *all;
+}
 char* region = nullptr;
 std::size_t arenas = 0;
 
@@ -102,11 +106,18 @@ void attach_shared(Block& block, std::size_t dynamic_bytes) {
   if (!block.byte_cells) block.byte_cells = new_shared_cells(kUsable);
 }
 
+std::uint64_t hash_shared(const Block& block, std::uint64_t seed) {
+  const char* end = block.shared + block.shared_bytes;
+  seed = hash_bytes(block.shared, worker->launch->shared_layout->end.load(), seed);
+  return hash_bytes(block.dynamic, static_cast<std::size_t>(end - block.dynamic), seed);
+}
+
 SharedLayout* shared_layout(std::uint32_t kernel) {
   std::lock_guard<std::mutex> lock(mutex);
-  while (layouts.size() <= kernel) layouts.push_back(new SharedLayout);
-  if (checked_build && !layouts[kernel]->valid) layouts[kernel]->valid = new std::uint8_t[kUsable / 16]();
-  return layouts[kernel];
+  while (layouts().size() <= kernel) layouts().push_back(new SharedLayout);
+  SharedLayout* layout = layouts()[kernel];
+  if (checked_build && !layout->valid) layout->valid = new std::uint8_t[kUsable / 16]();
+  return layout;
 }
 
 char* place_shared(SharedSlot& slot) {

@@ -113,7 +113,7 @@ void VectorClock::join(const VectorClock& other) {
     return;
   }
   floor = std::max(floor, other.floor);
-  static const std::vector<Entry> none;
+  static const auto& none = *new std::vector<Entry>;
   const std::vector<Entry>& mine = others ? *others : none;
   const std::vector<Entry>& theirs = other.others ? *other.others : none;
   auto joined = std::make_shared<std::vector<Entry>>();

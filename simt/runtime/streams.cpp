@@ -88,7 +88,7 @@ void add_all(Queues& q, std::uint64_t last, std::vector<StreamOperation*>& ready
 //   reversed  everything else first, one stream as far as it goes: a stream that should have waited is early
 //   shuffle   any of those that can run
 StreamOperation* choose(Queues& q, const StreamOperation* target, std::uint64_t last) {
-  static std::vector<StreamOperation*> ready;
+  static auto& ready = *new std::vector<StreamOperation*>;
   ready.clear();
   ++q.visit;
   const Order order = options().order;
@@ -212,6 +212,8 @@ void run_up_to(Queues& q, std::uint64_t number, std::unique_lock<std::mutex>& lo
 
 // ---- a host that waits by other means ----
 
+thread_local bool helping = false;  // this is the thread that helps it
+
 double processor_seconds() {
   timespec t = {};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
@@ -221,6 +223,7 @@ double processor_seconds() {
 // A host that waits for a host function's signal, or for a value that a kernel writes, never comes here. Once
 // it makes no call for a while, sleeping or spinning, its operations run on a thread of their own.
 void help_idle_host() {
+  helping = true;
   constexpr auto kNap = std::chrono::milliseconds(50);
   constexpr int kAsleep = 4, kSpinning = 40;  // naps
   std::uint64_t calls = 0;
@@ -249,12 +252,17 @@ void start_helper() {
   static const bool started = [] {
     options();  // ends the program where one is wrong, which no lock may see
     std::thread(help_idle_host).detach();
+    ++runtime_threads;
     return true;
   }();
   (void)started;
 }
 
 }  // namespace
+
+bool host_goes_on_meanwhile() {
+  return helping;
+}
 
 std::mutex& queues_mutex() {
   return queues().mutex;
@@ -455,6 +463,13 @@ bool finish_everything() {
   q.host.join(VectorClock{last, nullptr});
   host_goes_on(q);
   return true;
+}
+
+void finish_at_exit() {
+  if (std::uint64_t last; !operations_wait(&last)) return;
+  ++runtime_threads;
+  std::thread([] { finish_everything(); }).join();
+  --runtime_threads;
 }
 
 bool query(const OperationPtr& operation) {

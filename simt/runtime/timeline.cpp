@@ -76,7 +76,7 @@ void write(std::FILE* file, const Recorded& r) {
 }
 
 void write_at_exit() {
-  finish_everything();  // what is still queued
+  finish_at_exit();  // what is still queued
   const std::lock_guard<std::mutex> lock(queues_mutex());
   std::FILE* file = std::fopen(path, "w");
   if (!file) {

@@ -84,7 +84,7 @@ const char* traced_by;
 std::atomic<bool> wanted{true};
 
 void write_at_exit() {
-  finish_everything();  // what is still queued
+  finish_at_exit();  // what is still queued
   std::lock_guard<std::mutex> lock(mutex);
   write_trace(*path, traced_by, *launches);
 }

@@ -183,6 +183,8 @@ void run_resident(Worker& w) {
   w.fruitless_polls = 0;
   w.cluster_arrived = 0;
   while (!w.launch->aborted.load(std::memory_order_relaxed)) {
+    if (__builtin_expect(w.launch->looks.load(std::memory_order_relaxed) != w.pace.answered, 0))
+      look_for_progress(w);
     if (w.starting < w.resident_count || w.runnable()) {
       leave(&w.main);
     } else if (w.live_blocks == 0) {
@@ -251,15 +253,29 @@ void set_up_block(Worker& w, Block& block, std::uint64_t linear, uint3 index) {
 
 // ---- loops that wait ----
 
+// To the main stack, by a path that leaves the same bytes on the thread's stack each time.
+static __attribute__((noinline)) void stop_for_look(Worker& w, Thread* thread) {
+  w.push(thread);
+  if (__builtin_expect(tracing, 0)) trace_switch(nullptr);
+  set_current(nullptr);
+  simt_switch(&thread->context, w.main);
+}
+
 void tick_slow() {
   ticks_left = kTicksBeforeYield;
   Thread* thread = current;
   if (!thread) return;  // host code
   Worker& w = *worker;
+  if (w.launch->stuck.load(std::memory_order_relaxed)) {
+    fail("simt-hang", "every thread that can run waits in a loop, and nobody changes what it waits for\n%s",
+         who_waits_where(w).c_str());
+  }
   if (w.launch->timed_out.load(std::memory_order_relaxed)) {
     fail("simt-hang", "the kernel runs for more than %g s\n%s", options().timeout_seconds,
          who_waits_where(w).c_str());
   }
+  if (w.pace.looking || w.launch->looks.load(std::memory_order_relaxed) != w.pace.answered)
+    return stop_for_look(w, thread);
   if (!w.runnable() && w.starting >= w.resident_count) {
     // Nothing else to run here: what this thread waits for, if it does, another worker must do.
     if (++w.slow_ticks % 16 == 0 && w.launch->workers > 1) sched_yield();

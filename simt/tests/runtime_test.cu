@@ -3,6 +3,7 @@
 // The CPU backend's runtime: what right kernels compute, and which report each kind of mistake gives, with
 // slug, line, block and thread.
 
+#include <cooperative_groups.h>
 #include <gtest/gtest.h>
 
 #include <sys/wait.h>
@@ -877,6 +878,39 @@ TEST(Runtime, RefusedLaunchesNameTheirExtents) {
   EXPECT_EQ(testing::internal::GetCapturedStderr(),
             "note: kernel does_nothing, grid (0,1,1), block (32,1,1): invalid configuration argument\n"
             "note: kernel does_nothing, grid (1,1,1), block (64,32,1): invalid configuration argument\n");
+}
+
+__global__ void writes_at_exit(int* done) {
+  std::printf("done: %d\n", atomicAdd(done, 1) + 1);
+}
+// What runs when the program exits needs what the runtime keeps: kernels that were never run before, inline PTX,
+// tiles of a group, launches by a kernel.
+__global__ void parent(int* done) {
+  __shared__ int shared;
+  if (threadIdx.x == 0) shared = 1;
+  auto tile = cooperative_groups::tiled_partition<64>(cooperative_groups::this_thread_block());
+  tile.sync();
+  unsigned lane;
+  asm volatile("mov.u32 %0, %%laneid;" : "=r"(lane));
+  if (lane == 0) atomicAdd(done, shared);
+  if (threadIdx.x == 0) writes_at_exit<<<1, 1>>>(done);
+}
+TEST(RuntimeApart, DISABLED_EndsWithoutWaiting) {
+  int* done = managed<int>(1);
+  *done = 0;
+  parent<<<1, 64>>>(done);  // the first use of what exit() takes away again
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  does_nothing<<<1, 1>>>();
+  parent<<<1, 64>>>(done);
+}
+
+TEST(Runtime, KernelsThatRunWhenTheProgramExitsFindAllTheyNeed) {
+  int status;
+  // Freed memory is overwritten.
+  const std::string text = run_apart("MALLOC_PERTURB_=165", "EndsWithoutWaiting", &status);
+  EXPECT_EQ(status, 0) << text;
+  EXPECT_HAS(text, "done: 3\n");
+  EXPECT_HAS(text, "done: 6\n");
 }
 
 TEST(RuntimeApart, DISABLED_Lenient) {

@@ -7,6 +7,7 @@
 #include "runtime/launch.cpp"
 #include "runtime/named_barriers.cpp"
 #include "runtime/options.cpp"
+#include "runtime/spinning.cpp"
 #include "runtime/stream_order.cpp"
 #include "runtime/streams.cpp"
 #include "runtime/tensor_cores.cpp"

@@ -53,7 +53,7 @@ std::vector<std::string> split(const std::string& name) {
 }
 
 bool parse_type(const std::string& text, Type* type) {
-  static const std::map<std::string, Type> odd = {
+  static const auto& odd = *new const std::map<std::string, Type>{
       {"pred", {'p', 1, false}},  {"bf16", {'n', 16, false}}, {"bf16x2", {'n', 16, true}},
       {"f16x2", {'f', 16, true}}, {"tf32", {'t', 32, false}}, {"e4m3", {'e', 8, false}},
       {"e5m2", {'g', 8, false}},  {"u16x2", {'u', 16, true}}, {"s16x2", {'s', 16, true}}};
@@ -101,7 +101,7 @@ class Parser {
   }
 
   const std::string& token() const {
-    static const std::string none;
+    static const auto& none = *new std::string;
     return at_ < tokens_.size() ? tokens_[at_] : none;
   }
   bool take(const char* text) {

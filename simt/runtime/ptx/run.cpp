@@ -15,7 +15,7 @@ namespace {
 using Reader = std::uint64_t (*)();
 
 const std::map<std::string, Reader>& special_registers() {
-  static const std::map<std::string, Reader> all = {
+  static const auto& all = *new const std::map<std::string, Reader>{
       {"%tid.x", [] { return std::uint64_t{threadIdx.x}; }},
       {"%tid.y", [] { return std::uint64_t{threadIdx.y}; }},
       {"%tid.z", [] { return std::uint64_t{threadIdx.z}; }},

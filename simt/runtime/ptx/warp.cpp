@@ -162,7 +162,7 @@ Step store_matrices(const Instruction& in) {
 }
 
 MatrixType matrix_type(const std::string& text, const Instruction& in) {
-  static const std::map<std::string, MatrixType> all = {
+  static const auto& all = *new const std::map<std::string, MatrixType>{
       {"f16", MatrixType::f16},   {"bf16", MatrixType::bf16}, {"tf32", MatrixType::tf32},
       {"f32", MatrixType::f32},   {"f64", MatrixType::f64},   {"e4m3", MatrixType::e4m3},
       {"e5m2", MatrixType::e5m2}, {"s8", MatrixType::s8},     {"u8", MatrixType::u8},
