@@ -3,7 +3,7 @@
 
     tools/pictures.py 62
 """
-from drawing import BAD, EMPTY, GOOD, INK, OUTPUT, REGISTERS, SHARED, SOFT, THREADS, WHITE, Card, constant, picture
+from drawing import BAD, EMPTY, GLOBAL, GOOD, INK, LINE, OUTPUT, REGISTERS, SHARED, SOFT, THREADS, WHITE, Card, constant, picture
 
 DAY = "day62_histogram_and_sort"
 BINS = constant(f"{DAY}/histogram.h", "kBins")
@@ -14,53 +14,64 @@ SLICE = constant(f"{DAY}/15_slices.cu", "kThreads") * constant(f"{DAY}/15_slices
 @picture("private.svg")
 def private():
     keys = [2, 0, 2, 2, 1, 2, 2, 0]
-    card = Card("Private histograms, merged at the end", 366,
+    card = Card("Private histograms, merged at the end", 376,
                 "Eight threads with keys 2 0 2 2 1 2 2 0. On the left all add to one histogram and five of them queue at bin 2. "
-                "On the right each half has its own histogram, and the two are added up.")
+                "On the right each half has its own histogram, where three and two meet at bin 2, and the two are added up.")
 
     def count(some):
         return [sum(key == bin_ for key in some) for bin_ in range(3)]
 
-    card.text(118, 64, "one for all", 15, bold=True)
-    card.text(358, 64, "one for each four threads", 15, bold=True)
-    for left, part, color in ((18, keys, None), (252, keys[:4], 0), (368, keys[4:], 2)):
-        for i, key in enumerate(part):
-            card.disc(left + 13 + 25 * i, 96, key, BAD if color is None and key == 2 else THREADS[color or 0], 12)
-    one = card.cells(176, "", count(keys), 58, fill=SHARED, fills={2: BAD}, inks={2: WHITE})
-    for i, key in enumerate(keys):
-        card.arrow(31 + 25 * i, 109, one.cell(key).x + (i - 3.5) * 3, 173, BAD if key == 2 else SOFT)
+    def threads(left, some):
+        for i, key in enumerate(some):
+            card.disc(left + 13 + 25 * i, 104, key, BAD if key == 2 else THREADS[0], 12)
+
+    def add(left, some, bins):
+        loud = {2: BAD}
+        for i, key in enumerate(some):
+            card.arrow(left + 13 + 25 * i, 117, bins.cell(key).x + (i - (len(some) - 1) / 2) * 3, 181, loud.get(key, SOFT))
+
+    for x, words in ((118, "one for all"), (350, "one for every four")):
+        card.text(x, 66, words, 17, bold=True)
+    card.text(238, 88, "a disc is a thread with its key", 15, SOFT)
+    threads(18, keys)
+    one = card.cells(184, "", count(keys), 58, fill=SHARED, fills={2: BAD}, inks={2: WHITE})
+    add(18, keys, one)
     card.places(one, {i: i for i in range(3)})
-    card.text(118, 262, "5 queue at bin 2", 16, BAD, bold=True)
+    card.text(one.left - 10, one.bottom + 18, "bin", 15, SOFT, "end")
+    card.text(118, 266, "5 queue at bin 2", 16, BAD, bold=True)
     sums = []
-    for left, part, color in ((246, keys[:4], 0), (362, keys[4:], 2)):
-        mine = card.cells(176, "", count(part), left, size=34, height=40, fill=SHARED)
-        for i, key in enumerate(part):
-            card.arrow(left + 19 + 25 * i, 109, mine.cell(key).x + (i - 1.5) * 3, 173, THREADS[color])
+    for left, part in ((242, keys[:4]), (360, keys[4:])):
+        threads(left, part)
+        mine = card.cells(184, "", count(part), left, size=34, height=40, fill=SHARED, fills={2: BAD}, inks={2: WHITE})
+        add(left, part, mine)
         sums.append(mine)
-    total = card.cells(268, "", count(keys), 298, fill=OUTPUT)
+    total = card.cells(276, "", count(keys), 290, fill=OUTPUT)
     for mine in sums:
         card.arrow(mine.x, mine.bottom + 4, total.x + (mine.x - total.x) * 0.5, total.top - 4)
-    card.text(358, 336, "then merge: once a bin", 16, GOOD, bold=True)
-    card.text(118, 336, "a disc is a thread's key", 16, SOFT)
+    card.text(350, 344, "3 and 2 queue; then merge", 16, GOOD, bold=True)
     return card
 
 
 @picture("bytes.svg")
 def bytes_():
-    card = Card("A bank for each lane, four bins to a word", 282,
-                "A table with a column a bank. All words of lane 0 are in bank 0, those of lane 1 in bank 1. Each word holds four "
-                "bins of one byte. Four lanes count four different keys in four different banks.")
+    card = Card("A bank for each lane, four bins to a word", 330,
+                "A table with a column a bank: bank 0 belongs to lane 0, bank 1 to lane 1. Each word holds four bins of one byte. Four "
+                "lanes with the keys 6, 1, 6 and 3 count in four different banks.")
     keys = [6, 1, 6, 3]  # of lanes 0 to 3
-    table = card.matrix(90, 104, 3, 4, 54, fill=SHARED, values=lambda row, bank: f"{4 * row}..{4 * row + 3}",
-                        fills=lambda row, bank: THREADS[bank] if keys[bank] // 4 == row else None,
-                        inks=lambda row, bank: WHITE if keys[bank] // 4 == row else None,
-                        col_names=[f"bank {bank}" for bank in range(4)],
-                        row_names=["bins", "bins", "bins"])
-    for bank, key in enumerate(keys):
-        card.text(table.cell(0, bank).x, 72, f"key {key}", 15, THREADS[bank], bold=True)
-    card.text(324, 160, f"a GPU: {BINS // 4} rows,", 15, SOFT, "start")
-    card.text(324, 182, "32 banks,", 15, SOFT, "start")
-    card.text(324, 204, "8 KiB a warp", 15, SOFT, "start")
+    size, left, top = 25, 66, 108
+    for lane, key in enumerate(keys):
+        x = left + lane * (4 * size + 2) + 2 * size
+        card.text(x, 66, f"lane {lane}", 15, SOFT)
+        card.text(x, 86, f"key {key}", 16, THREADS[0], bold=True)
+        for row in range(3):
+            word = card.cells(top + row * 44, "", list(range(4 * row, 4 * row + 4)), x - 2 * size, size=size, height=34, fill=SHARED,
+                              fills={key % 4: THREADS[0]} if key // 4 == row else {}, inks={key % 4: WHITE} if key // 4 == row else {})
+            card.frame(word, SOFT, 1.6, 0)
+        card.text(x, top + 3 * 44 + 12, f"bank {lane}", 15, SOFT)
+    for row in range(3):
+        card.text(left - 8, top + row * 44 + 23, "bins", 15, SOFT, "end")
+    card.text(240, 282, "A frame is a word, a cell a byte: the counter of one bin.", 15)
+    card.text(240, 308, f"On a GPU: 32 lanes, 32 banks, {BINS // 4} rows: 8 KiB a warp.", 15, SOFT)
     return card
 
 
@@ -71,7 +82,8 @@ def ballot():
                 "Eight lanes; lanes 0, 2, 3 and 6 keep their element. A lane's place is the number of ones below its own bit.")
     flags = card.cells(76, "keep", keep, fills={i: THREADS[0] for i, k in enumerate(keep) if k},
                        inks={i: WHITE for i, k in enumerate(keep) if k})
-    card.places(flags, {i: f"lane {i}" if i == 0 else i for i in range(8)}, below=False)
+    card.places(flags, {i: i for i in range(8)}, below=False)
+    card.text(flags.left - 10, flags.top - 8, "lane", 15, SOFT, "end")
     below = card.cells(146, "below", [sum(keep[:i]) if k else "" for i, k in enumerate(keep)], fill=REGISTERS)
     places = card.cells(230, "y", ["x[0]", "x[2]", "x[3]", "x[6]"], flags.left, fill=OUTPUT)
     for i, k in enumerate(keep):
@@ -83,14 +95,70 @@ def ballot():
     return card
 
 
+@picture("scan.svg")
+def scan():
+    values = [3, 1, 0, 2, 4, 1, 1, 2]
+    card = Card("A scan in three steps of eight lanes", 374,
+                "Eight lanes with 3 1 0 2 4 1 1 2. In each step a lane adds what the lane 1, then 2, then 4 before it has. Afterwards "
+                "each has the sum of all up to itself: 3 4 4 6 10 11 12 14.")
+    left, size = 146, 38
+    rows, distance, top = [], 1, 84
+    rows.append(card.cells(top, "own", values, left, size, 34, fill=REGISTERS))
+    card.places(rows[0], {i: i for i in range(8)}, below=False)
+    card.text(left - 10, rows[0].top - 8, "lane", 15, SOFT, "end")
+    while distance < 8:
+        top += 72
+        before, values = values, [v + (values[i - distance] if i >= distance else 0) for i, v in enumerate(values)]
+        last = distance == 4
+        row = card.cells(top, "" if last else f"+ {distance} before", values, left, size, 34, fill=OUTPUT if last else REGISTERS)
+        if last:
+            card.text(left - 10, row.y - 4, "+ 4 before:", at="end", bold=True)
+            card.text(left - 10, row.y + 16, "all up to me", 15, GOOD, "end", True)
+        above = rows[-1]
+        for i in range(8):
+            if i >= distance:
+                card.arrow(above.cell(i - distance).x, above.bottom + 2, row.cell(i).x - 6, row.top - 3, SOFT, 1.4)
+            card.line(above.cell(i).x, above.bottom + 2, above.cell(i).x, row.top - 2, LINE, 1.2)
+        rows.append(row)
+        distance *= 2
+        assert values[0] == before[0]
+    card.text(240, top + 62, "Up to me, less my own, is what comes before me.", 15, SOFT)
+    return card
+
+
+@picture("two_reads.svg")
+def two_reads():
+    tiles, threshold = [[3, 9, 7], [1, 4, 2], [8, 0, 5]], 2
+    kept = [[value for value in tile if value > threshold] for tile in tiles]
+    starts = [sum(len(some) for some in kept[:t]) for t in range(3)]
+    card = Card("Count, scan, write: places are computed", 346,
+                "Three tiles of three elements, kept above 2. They keep 3, 1 and 2, so they begin at 0, 3 and 4 of y.")
+    size = 36
+    for t, tile in enumerate(tiles):
+        x = card.cells(82, "x" if t == 0 else "", tile, 84 + t * 126, size, fill=GLOBAL,
+                       fills={i: THREADS[t] for i, v in enumerate(tile) if v > threshold},
+                       inks={i: WHITE for i, v in enumerate(tile) if v > threshold})
+        card.text(x.x, 72, f"tile {t}", 15, SOFT)
+        count = card.cells(152, "count" if t == 0 else "", [len(kept[t])], x.x - size / 2, size, fill=SHARED)
+        start = card.cells(208, "start" if t == 0 else "", [starts[t]], x.x - size / 2, size, fill=SHARED)
+        card.arrow(x.x, x.bottom + 3, x.x, count.top - 3)
+        if t == 0:
+            y = card.cells(288, "y", [v for some in kept for v in some], 84 + 63, size, fill=OUTPUT,
+                           fills={starts[u] + i: THREADS[u] for u in range(3) for i in range(len(kept[u]))},
+                           inks=dict.fromkeys(range(6), WHITE))
+        card.arrow(start.x, start.bottom + 3, y.cell(starts[t]).x, y.top - 4, THREADS[t])
+    return card
+
+
 @picture("look_back.svg")
 def look_back():
-    card = Card("Tile 4 adds up what it finds", 236,
+    card = Card("Tile 4 adds up what it finds", 256,
                 "Five tiles. Tiles 0 and 1 have published the sum up to themselves, tiles 2 and 3 only their own number. Tile 4 "
                 "looks at 3, 2 and 1, and stops there.")
     card.chain(118, [("tile 0", "up to: 7", OUTPUT), ("tile 1", "up to: 12", OUTPUT), ("tile 2", "own: 4", SHARED), ("tile 3", "own: 9", SHARED),
                      ("tile 4", "?", EMPTY)], [(4, 3), (4, 2), (4, 1)], width=76, gap=14)
-    card.text(240, 206, "9 + 4 + 12 = 25 come before tile 4. Tile 0 need not be asked.", 15, GOOD)
+    card.text(240, 206, "9 + 4 + 12 = 25 come before tile 4.", 16, GOOD, bold=True)
+    card.text(240, 232, "Tile 1's 12 holds tile 0's 7: nobody asks tile 0.", 15, SOFT)
     return card
 
 
@@ -105,7 +173,8 @@ def one_pass():
     start = [sum(count[:d]) for d in range(4)]
     source = card.cells(74, "in", keys, size=44, fills={i: THREADS[d] for i, d in enumerate(digit)}, inks=dict.fromkeys(range(6), WHITE))
     counts = card.cells(156, "count", count, size=36, fill=SHARED)
-    card.places(counts, {d: f"digit {d}" if d == 0 else d for d in range(4)}, below=False)
+    card.places(counts, {d: d for d in range(4)}, below=False)
+    card.text(counts.left - 10, counts.top - 8, "digit", 15, SOFT, "end")
     starts = card.cells(202, "start", start, size=36, fill=SHARED)
     target = card.cells(296, "out", ["", "", "", "", "", ""], size=44, fill=OUTPUT)
     used = list(start)
@@ -150,7 +219,7 @@ def staged():
 @picture("peers.svg")
 def peers():
     digits = [2, 3, 2, 0, 3, 2, 0, 2]
-    card = Card("Which lanes have my digit? A ballot a bit", 306,
+    card = Card("Which lanes have my digit? A ballot a bit", 330,
                 "Eight lanes with digits of two bits. Lane 2 has digit 2, binary 10: it takes the ones of the upper bit and the "
                 "zeros of the lower bit. Left are lanes 0, 2, 5 and 7.")
     mine = 2
@@ -162,12 +231,14 @@ def peers():
         row = card.cells(top, name, values, size=40, height=36, fills={i: THREADS[0] for i in range(8) if loud(i)},
                          inks={i: WHITE for i in range(8) if loud(i)})
         if name == "digit":
-            card.places(row, {i: f"lane {i}" if i == 0 else i for i in range(8)}, below=False)
+            card.places(row, {i: i for i in range(8)}, below=False)
+            card.text(row.left - 10, row.top - 8, "lane", 15, SOFT, "end")
             card.frame(row.cell(mine), INK)
         top += 50
     both = [i for i in range(8) if digits[i] == digits[mine]]
     card.cells(top + 6, "both", ["yes" if i in both else "" for i in range(8)], size=40, height=36, fills=dict.fromkeys(both, OUTPUT))
-    card.text(240, 290, f"One of the four is below lane 2: rank 1. A GPU has {DIGIT_BITS} bits.", 15, SOFT)
+    card.text(240, 290, "One of the four is below lane 2: rank 1.", 15, GOOD)
+    card.text(240, 314, f"On the GPU a digit has {DIGIT_BITS} bits.", 15, SOFT)
     return card
 
 
@@ -196,16 +267,16 @@ def select():
 def merge():
     lists = [[9, 6, 4], [8, 7, 1], [5, 3, 2]]
     mine = 7
-    card = Card("A place is the number of larger ones", 292,
+    card = Card("A place is the number of larger ones", 312,
                 "Three sorted lists, 9 6 4, 8 7 1 and 5 3 2. For 7 one is larger in the first, one in the second, none in the "
                 "third: 7 has place 2.")
     for row, some in enumerate(lists):
         larger = sum(value > mine for value in some)
-        array = card.cells(66 + row * 50, f"slice {row}", some, 130, 48, 38, fill=SHARED,
+        array = card.cells(66 + row * 50, f"slice {row}", some, 110, 48, 38, fill=SHARED,
                            fills={**dict.fromkeys(range(larger), OUTPUT), **({some.index(mine): THREADS[0]} if mine in some else {})},
                            inks={some.index(mine): WHITE} if mine in some else {})
         card.text(array.right + 16, array.y + 6, f"{larger} larger than {mine}", 16, GOOD if larger else SOFT, "start", bool(larger))
-    out = card.cells(226, "top 3", [9, 8, 7], 130, 48, 38, fill=OUTPUT, fills={2: THREADS[0]}, inks={2: WHITE})
+    out = card.cells(226, "top 3", [9, 8, 7], 110, 48, 38, fill=OUTPUT, fills={2: THREADS[0]}, inks={2: WHITE})
     card.text(out.right + 16, 242, "1 + 1 + 0 = place 2", 16, GOOD, "start", True)
-    card.text(240, 276, f"On a GPU a slice has {SLICE:,} elements.", 15, SOFT)
+    card.text(240, 294, f"On a GPU a slice has {SLICE:,} elements.", 15, SOFT)
     return card
