@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Day 12's ideas: a variance that cancels, a tree, two parts' moments as one, how often a row is read, blocks that stay and keep
-what belongs to a column, and a row that is loaded while another one is worked on.
+"""Day 12's ideas: a variance that cancels, a tree, two parts' moments as one, those of all warps as one, how often a row is read,
+blocks that stay and keep what belongs to a column, and a row that is loaded while another one is worked on.
 
     tools/pictures.py 12
 """
@@ -30,7 +30,7 @@ def cancel():
                 "the mean is 0. The squared distances from the mean are 4, 0, 0 and 4, whose average is 2.")
     row = card.cells(56, "x", [f"{value:,}" for value in x], left=72, size=98, height=32, fill=GLOBAL)
     card.text(240, 118, "squares, rounded to multiples of 8", 16, SOFT)
-    card.cells(130, "x²", [f"{value:,.0f}" for value in squares], left=66, size=101, height=24, fills={0: SHARED, 3: SHARED})
+    card.cells(130, "x²", [f"{value:,.0f}" for value in squares], left=56, size=105, height=22, fills={0: SHARED, 3: SHARED})
     card.text(240, 188, f"{total / 4:,.0f} − {mean:,.0f}² = {lost:.0f}", 18, BAD, bold=True)
     card.text(240, 234, f"distances from the mean, {mean:,.0f}", 16, SOFT)
     card.cells(246, "d", [f"{value - mean:.0f}".replace("-", "−") for value in x], left=72, size=98, height=32, fill=REGISTERS)
@@ -42,11 +42,12 @@ def cancel():
 
 @picture("tree.svg")
 def tree():
-    card = Card("A tree in shared memory", 300, "Eight sums: four threads add the upper half to the lower one, then two, then one.")
+    card = Card("A tree in shared memory", 322, "Eight sums: after a barrier four threads add the upper half to the lower one; after the next "
+                "barrier two threads, and after the third one.")
     card.tree(74, [3, 1, 4, 1, 5, 9, 2, 6], lambda a, b: a + b)
-    card.text(454, 142, "barrier", 16, BAD, "end", bold=True)
-    card.text(454, 204, "barrier", 16, BAD, "end", bold=True)
-    card.text(300, 264, "256 threads need eight steps.", 16, SOFT)
+    for y in (120, 176, 236):
+        card.text(454, y, "barrier", 16, BAD, "end", bold=True)
+    card.text(240, 304, "A barrier before each step: 3 for 8 sums, 8 for 256.", 16, SOFT)
     return card
 
 
@@ -74,7 +75,35 @@ def merge():
     card.box(66, 224, 348, 62, OUTPUT)
     card.text(240, 249, f"n {n}   mean {mean:g}", 16, bold=True)
     card.text(240, 275, f"m2 = {m1:g} + {m2:g} + {mean2 - mean1:g}² · {n1} · {n2} / {n} = {m:g}", 16)
-    card.text(240, 316, "As if all of a part sat at its mean, for the third term.", 16, SOFT)
+    card.text(240, 316, "Third term: each part moves to the common mean.", 16, SOFT)
+    return card
+
+
+@picture("merge_all.svg")
+def merge_all():
+    parts = [[0, 2], [4, 6], [3, 5], [5, 7]]
+    means = [sum(part) / len(part) for part in parts]
+    m2 = [sum((x - mean) ** 2 for x in part) for part, mean in zip(parts, means)]
+    values = [x for part in parts for x in part]
+    mean = sum(means) / len(means)
+    distances = [one - mean for one in means]
+    m2_of_all = sum(m2) + sum(2 * distance ** 2 for distance in distances)
+    assert m2_of_all == sum((x - sum(values) / len(values)) ** 2 for x in values)
+    card = Card("All warps' parts at once", 356,
+                "Four warps have two columns each, with means 1, 5, 4 and 6 and m2 2 each. Their mean is 4. Each warp adds its m2 and twice the "
+                "square of its mean's distance from 4, together 36.")
+    for i, part in enumerate(parts):
+        left = 26 + 110 * i
+        card.cells(58, "", part, left=left + 4, size=45, height=30, fill=REGISTERS)
+        card.text(left + 49, 108, f"mean {means[i]:g}", 16, bold=True)
+        card.text(left + 49, 129, f"m2 {m2[i]:g}", 16)
+        card.arrow(left + 49, 188, left + 49, 208)
+        card.box(left + 4, 210, 90, 58, SHARED)
+        card.text(left + 49, 233, f"{abs(distances[i]):g} from {mean:g}", 16)
+        card.text(left + 49, 258, f"2 + 2 · {abs(distances[i]):g}²", 16)
+    card.text(240, 172, f"1. The mean of all: ({' + '.join(f'{one:g}' for one in means)}) / 4 = {mean:g}", 17, GOOD, bold=True)
+    card.text(240, 300, f"2. The sum of what each adds: {m2_of_all:g}", 17, GOOD, bold=True)
+    card.text(240, 338, "Two sums, and no step waits for a pair.", 16, SOFT)
     return card
 
 
@@ -150,13 +179,14 @@ def lines():
 
 @picture("time.svg")
 def time():
-    card = Card("What a block has under way", 350,
-                "Without cp.async a block loads a row, then works on it, then loads the next. With it, the next row is loaded while "
-                "this one is worked on.")
-    card.text(24, 72, "grad_registers: by turns", 16, at="start", bold=True)
-    card.time(84, (("loads", (("row 0", 0, 3, GLOBAL), ("", 3, 5, None), ("row 3", 5, 8, GLOBAL), ("", 8, 10, None))),
-                   ("sums", (("", 0, 3, None), ("row 0", 3, 5, REGISTERS), ("", 5, 8, None), ("row 3", 8, 10, REGISTERS)))), end=10)
-    card.text(24, 212, "grad_async: the next row meanwhile", 16, at="start", bold=True)
-    card.time(224, (("loads", (("row 0", 0, 3, GLOBAL), ("row 3", 3, 6, GLOBAL), ("row 6", 6, 9, GLOBAL))),
+    card = Card("What a block has under way", 376,
+                "Block 0 of three, whose rows are 0, 3 and 6. Without cp.async it loads a row, then works on it, then loads its next. With "
+                "it, the next row is loaded while this one is worked on.")
+    card.text(240, 60, "Block 0 of three: its rows are 0, 3, 6, ...", 16, SOFT)
+    card.text(24, 98, "grad_registers: by turns", 16, at="start", bold=True)
+    card.time(110, (("loads", (("row 0", 0, 3, GLOBAL), ("", 3, 5, None), ("row 3", 5, 8, GLOBAL), ("", 8, 10, None))),
+                    ("sums", (("", 0, 3, None), ("row 0", 3, 5, REGISTERS), ("", 5, 8, None), ("row 3", 8, 10, REGISTERS)))), end=10)
+    card.text(24, 238, "grad_async: the next row meanwhile", 16, at="start", bold=True)
+    card.time(250, (("loads", (("row 0", 0, 3, GLOBAL), ("row 3", 3, 6, GLOBAL), ("row 6", 6, 9, GLOBAL))),
                     ("sums", (("", 0, 3, None), ("row 0", 3, 5, REGISTERS), ("row 3", 6, 8, REGISTERS)))), end=10)
     return card
