@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT
 """Tests the exercises as a learner meets them, on this CPU: for every day that has one the skeleton fails stage 1, the
 rung that the ladder names as the solution passes all stages, and the rung to start from passes the first two and fails a
-gate. Of the rungs, each of which is an exercise, too: what the learner's file begins as compiles, is right, and fails the
-gates that the rung itself passes. Works in a my/ of its own.
+gate. Where the note has a line `<!-- hint 3, filled: a | b | ... -->`, the code of hint 3 with these in its holes, in place of
+the skeleton's `// your code`, passes all stages, too. Of the rungs, each of which is an exercise, too: what the learner's file
+begins as compiles, is right, and fails the gates that the rung itself passes. Works in a my/ of its own.
 
     tests/exercises.py            every day, and two rungs of each, chosen by HEAD
     tests/exercises.py 5 13       these
@@ -13,6 +14,7 @@ A rung whose gate is its speed is told as "skip": without a GPU nothing tells it
 Exit code: 0 all as it should be, 1 something is not.
 """
 import hashlib
+import re
 import sys
 import tempfile
 from pathlib import Path
@@ -39,6 +41,30 @@ def program_verdicts(day, name):
     exercise = program_judge.exercise_of(day)
     stages = program_judge.run_stages(program_judge.Judged(day, source), exercise.gates, lambda stage: None)
     return [(stage.name, stage.verdict) for stage in stages], vars(exercise), stages
+
+
+def filled(day):
+    """The skeleton with the code of the note's last hint, its holes filled; None where the note does not say with what."""
+    answers = re.search(r"<!-- hint 3, filled: (.*?) -->", (day.folder / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+    if not answers:
+        return None
+    parts = [" ".join(answer.split()) for answer in answers[1].split(" | ")]
+    code = re.search(r"```\w*\n(.*?)```", exercises.hints(day)[-1], re.DOTALL)[1].split("___")
+    if len(parts) != len(code) - 1:
+        raise ValueError(f"hint 3 of day {day.label} has {len(code) - 1} holes, and the line above it fills {len(parts)}")
+    code = code[0] + "".join(part + after for part, after in zip(parts, code[1:]))
+    return exercises.skeleton(day).read_text(encoding="utf-8").replace("  // your code\n", code, 1)
+
+
+def hint_verdicts(day):
+    """The verdicts of the filled hint; [] where there is none to judge."""
+    text = filled(day)
+    if text is None:
+        return [], []
+    path = paths.MY / f"hint{day.number:02d}.cu"
+    path.write_text(text, encoding="utf-8")
+    found, _, stages = verdicts(judge.Kernel(day, "exercise", file=str(path)))
+    return found, stages
 
 
 def rung_complaints(rung):
@@ -103,12 +129,16 @@ def main(words):
             skeleton, exercise, _ = of("exercise")
             solution, _, told = of(exercise["solution"])
             start, _, _ = of(exercise["starts"])
+            hint, told_of_hint = hint_verdicts(day) if day.kind != "program" else ([], [])
             wrong = []
             if skeleton != [("correct", "FAIL")]:
                 wrong.append(f"the skeleton: {skeleton}, expected to fail stage 1")
             if any(verdict == "FAIL" for _, verdict in solution) or len(solution) != len(judge.STAGES):
                 wrong.append(f"the solution {exercise['solution']}: {solution}")
                 wrong += [f"    {line}" for stage in told if stage.verdict == "FAIL" for line in [stage.about, *stage.lines]]
+            if any(verdict == "FAIL" for _, verdict in hint) or hint and len(hint) != len(judge.STAGES):
+                wrong.append(f"hint 3, its holes filled: {hint}")
+                wrong += [f"    {line}" for stage in told_of_hint if stage.verdict == "FAIL" for line in [stage.about, *stage.lines]]
             if start[:2] != [("correct", "ok"), ("race-free", "ok")] or start[-1] != ("counters", "FAIL"):
                 wrong.append(f"{exercise['starts']}, to start from: {start}, expected to fail stage 3")
             console.say(f"{console.status('FAIL' if wrong else 'ok', 5)} {day.label}")

@@ -21,6 +21,14 @@ class Plan(support.Case):
                 if front and day.track:
                     self.assertEqual((front["track"], front["order"]), (track, place), day.target)
 
+    def test_a_day_stands_after_what_it_builds_on(self):
+        seen = set()
+        for day in catalog.all_days():
+            if day.folder:
+                for earlier in day.front_matter().get("builds_on", []):
+                    self.assertIn(int(str(earlier)[:2]), seen, f"{day.target} builds on day {earlier}, which comes later")
+                seen.add(day.number)
+
 
 class Names(support.Case):
     """With the days 05 matmul, 06 matmul_coalesced, 14 softmax here, 40 nsight_compute planned, 99 extra of its own."""
