@@ -259,7 +259,7 @@ def select():
     card.text(394, 116, "2 are larger:", 15, GOOD, bold=True)
     card.text(394, 136, "they are chosen", 15, GOOD, bold=True)
     card.text(240, 278, "Bin 4 holds the 5th: the 3rd of its 6.", 16, bold=True)
-    card.text(240, 302, "Only these 6 take part in the next pass.", 16, SOFT)
+    card.text(240, 302, "The next pass counts only these 6.", 16, SOFT)
     return card
 
 
