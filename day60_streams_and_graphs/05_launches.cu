@@ -82,10 +82,8 @@ int main(int argc, char** argv) {
       std::printf("%-16s %8.1f us of the host, in none of these times\n", "to record anew",
                   recording.count());
     } else {
-      std::printf(
-          "1,000 kernels again: %d launches; or 1 launch of a graph; or, with other arguments, 1 update and "
-          "1 launch\n",
-          kKernels);
+      std::printf("once more: %d launches, or 1 of a graph, or (other arguments) 1 update and 1 launch\n",
+                  kKernels);
     }
     CUDA_CHECK(cudaGraphExecDestroy(ready));
     CUDA_CHECK(cudaGraphDestroy(one_turn));
