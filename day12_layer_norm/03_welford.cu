@@ -2,8 +2,8 @@
 //
 // Mean and variance in one loop (Welford 1962), and parts of a row merged by a tree (Chan, Golub and LeVeque
 // 1979; moments.cuh has both formulas). Changed since shared: two reads of the row instead of three, half of the
-// barriers, and still no difference of two large numbers. Bound by: the second read, and a division for each
-// element.
+// barriers, and still no difference of two large numbers. Bound by: a load at a time, as a branch follows each
+// division.
 
 #include "common/check.h"
 #include "day12_layer_norm/layer_norm.h"
