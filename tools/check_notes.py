@@ -6,6 +6,8 @@
 
 - a link of a note, of README.md, CONTRIBUTING.md or docs/*.md that leads to no file here, or to no heading of it
 - a day in the text (day 39, days 10 and 11) or in a note's builds_on that is not here; "planned" in the same sentence excuses it
+- a listing of a kernel that has the name of one of the day's and lines that this one has not (comments aside); "simplified" in the
+  paragraph before it excuses that
 - a word that a note links to the glossary, but only after it has used it
 - an entry of docs/glossary.md that is longer than 60 words, has no number, or is not in its place by the alphabet
 
@@ -95,6 +97,26 @@ def builds_on(day, here):
             yield 1, f"builds on day {int(word)}, which is not here"
 
 
+def _code(line):
+    """A line of code without its comment and without white space around it."""
+    return re.sub(r"\s*//.*", "", line).strip()
+
+
+def listings(folder, text):
+    """(line, complaint) of listings of kernels that are not what the day's files say."""
+    files = {path.name: path.read_text(encoding="utf-8") for path in sorted(folder.glob("[0-9][0-9]_*.cu"))}
+    for match in re.finditer(r"^```(?:cpp|cuda)\n(.*?)^```", text, re.DOTALL | re.MULTILINE):
+        said = text[:match.start()].rstrip().rpartition("\n\n")[2]
+        for name in re.findall(r"__global__ void (?:__launch_bounds__\([^)]*\) )?(\w+)\(", match[1]):
+            sources = {file: source for file, source in files.items() if re.search(rf"__global__[^;]*?\b{name}\(", source)}
+            if not sources or re.search(r"\bsimplified\b", said, re.IGNORECASE):
+                continue
+            known = {_code(line) for source in sources.values() for line in source.splitlines()}
+            for offset, line in enumerate(match[1].splitlines(), 1):
+                if _code(line) not in known | {""}:
+                    yield line_of(text, match.start()) + offset, f"{name}: {' and '.join(sources)} has no such line: {line.strip()}"
+
+
 def late_links(text):
     """(line, complaint) of words that are linked to the glossary after their first use."""
     shown = prose(text)
@@ -134,7 +156,9 @@ def complaints():
         found = [*links(path, text), *days_named(text, numbers), *late_links(text)]
         if path == ROOT / _GLOSSARY:
             found += entries(text)
-        found += [complaint for day in here if day.folder == path.parent for complaint in builds_on(day, numbers)]
+        for day in here:
+            if day.folder == path.parent:
+                found += [*builds_on(day, numbers), *listings(day.folder, text)]
         for line, what in sorted(found):
             yield f"{path.relative_to(ROOT)}:{line}: {what}"
 

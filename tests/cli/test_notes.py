@@ -69,6 +69,31 @@ class Words(unittest.TestCase):
         self.assertEqual([line for line, _ in check_notes.entries("### warp\n\n1\n\n### bank\n\n2\n")], [5])
 
 
+class Listings(Case):
+    def setUp(self):
+        super().setUp()
+        (self.folder / "01_go.cu").write_text("__global__ void go_kernel(int* x) {  // why\n  x[0] = 1;\n}\nvoid go();\n", encoding="utf-8")
+
+    def found(self, text):
+        return [line for line, _ in check_notes.listings(self.folder, text)]
+
+    def test_the_kernel_of_the_file(self):
+        self.assertEqual(self.found("Here:\n\n```cpp\n__global__ void go_kernel(int* x) {\n  x[0] = 1;  // one\n\n}\n```\n"), [])
+
+    def test_another_line(self):
+        note = "Here.\n\n```cpp\n__global__ void go_kernel(int* x) {\n  x[0] = 2;\n}\n```\n"
+        self.assertEqual(self.found(note), [5])
+        self.assertEqual(self.found("Simplified:\n\n" + note[note.index("```"):]), [])
+        self.assertEqual(self.found(note.replace("go_kernel", "other")), [])
+
+    def test_the_notes_have_some(self):
+        """So that a change of their form does not leave nothing to compare."""
+        notes = ((ROOT / "day05_matmul" / "README.md"), (ROOT / "day06_matmul_coalesced" / "README.md"))
+        found = [what for note in notes for _, what in
+                 check_notes.listings(note.parent, note.read_text(encoding="utf-8").replace("float sum = 0.0f;", "float sum = 1.0f;"))]
+        self.assertGreaterEqual(len(found), 4)
+
+
 class FrontMatter(unittest.TestCase):
     def test_builds_on(self):
         day = mock.Mock(front_matter=lambda: {"builds_on": ["01", 39]})
