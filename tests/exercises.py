@@ -68,13 +68,14 @@ def hint_verdicts(day):
 
 
 def rung_complaints(rung):
-    """(what is wrong with a rung as an exercise, as lines; how it is judged). Both kernels run traced, on the shape that ./days
-    run shows, and are compared with the reference there; on all others, and for races, the day's tests run them."""
+    """(what is wrong with a rung as an exercise, as lines; how it is judged). That neither kernel has races the day's tests see."""
     exercises.start(rung)
     try:
+        stage = judge.correct(start_of(rung))[1]
+        if stage.verdict != "ok":
+            return [f"what it begins as: {stage.about}", *stage.lines], ""
         gates = rung_gates.find(rung)
         if gates.kind == "speed":
-            judge.measure_at(start_of(rung))
             return [], gates.why
         start, rung_itself = (rung_gates.counters(kernel, rung, gates) for kernel in (start_of(rung), judge.Kernel(rung.day, rung.name)))
     except DaysError as error:

@@ -17,7 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tools"))
 
-from days_cli import catalog, exercises, kinds, ladders, program_judge  # noqa: E402
+from days_cli import catalog, exercises, kinds, ladders, program_judge, rungs  # noqa: E402
 
 FOLDER = ROOT / "docs" / "notebooks"
 
@@ -75,6 +75,12 @@ def cells(day):
         yield "code", f"!./days hint {number}"
         yield "markdown", "Our " + ("program" if program else "kernel") + ", as a difference from yours. Try first."
         yield "code", f"# !./days solution {number} --yes"
+        step = next((rung for rung in rungs.of_day(day).values() if rung.before), None) if day.kind == "ladder" else None
+        if step:
+            yield "markdown", (f"## Every rung\n\nEach rung of the day is an exercise. This makes `my/day{number:02}_{step.name}.cu`, which "
+                               f"begins as `{step.before.name}`, right and without what `{step.name}` brings, and says what it must "
+                               "reach. Edit it (on Colab in the folder on the left), and run this again.")
+            yield "code", f"!./days check {number} {step.name}"
         yield "code", "!./days next"
 
 

@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from unittest import mock
 
 import support  # noqa: F401 (days_cli is found by it)
-from days_cli import catalog, console, exercises, gpu, judge, main, paths, rung_gates, rungs, traces
+from days_cli import catalog, compiler_messages, console, exercises, gpu, judge, main, paths, rung_gates, rungs, traces
 from days_cli.errors import DaysError
 
 
@@ -436,6 +436,25 @@ class Told(unittest.TestCase):
     def test_a_rung_and_a_shipped_rung_are_not_asked_for_at_once(self):
         code, _, err = self.run_days("check", "13", "padded", "--rung", "padded")
         self.assertEqual((code, "your own file" in " ".join(err.split())), (2, True))
+
+
+class Linking(unittest.TestCase):
+    def test_a_file_without_its_launcher(self):
+        said = ("/usr/bin/ld: ladder.cpp.o: in function `x':\nladder.cpp:54: undefined reference to `void "
+                "day13::transpose_padded<__half>(day13::Transpose<__half> const&, CUstream_st*)'\nladder.cpp:54: undefined reference "
+                "to `void day13::transpose_padded<unsigned char>(day13::Transpose<unsigned char> const&, CUstream_st*)'\n")
+        told = compiler_messages.no_launcher(said, "transpose_padded", "my/day13_padded.cu")
+        self.assertIn("transpose_padded(const Transpose<half>&, cudaStream_t)\n", told)
+        self.assertIn("transpose_padded(const Transpose<uint8_t>&, cudaStream_t)\n", told)
+        self.assertIn("INSTANTIATE_LAUNCHER(transpose_padded, ...);", told)
+        self.assertNotIn("/usr/bin/ld", told)
+        self.assertTrue(all(len(one) <= 80 for one in told.splitlines()))
+        plain = ("ladder.cpp:9: undefined reference to `day62::histogram_block(day62::Histogram<unsigned char> const&, "
+                 "CUstream_st*)'\n")
+        self.assertIn("histogram_block(const Histogram<uint8_t>&, cudaStream_t)",
+                      compiler_messages.no_launcher(plain, "histogram_block", "my/x.cu"))
+        other = "ladder.cpp:54: undefined reference to `helper(int)'\n"
+        self.assertEqual(compiler_messages.no_launcher(other, "transpose_padded", "my/x.cu"), other)
 
 
 class Running(unittest.TestCase):

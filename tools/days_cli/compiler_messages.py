@@ -140,6 +140,24 @@ def linking(output, cwd):
     return "".join(line + "\n" for line in [*dict.fromkeys(told), *rest])
 
 
+def no_launcher(output, launcher, file):
+    """A linker's messages where a learner's file lacks the launcher that the day calls: what it has to define. All other
+    output is told as it is."""
+    types = re.findall(rf"[ :]{launcher}(?:<[^`'\n]*?>)?\((?:\w+::)*(\w+<[^()`'\n]*>) const&, \w+\*?\)", output)
+    if not types:
+        return output
+    told = [f"{file}: the day calls a launcher that is not there:"]
+    told += [f"    {launcher}(const {_short_type(name)}&, cudaStream_t)" for name in dict.fromkeys(types)]
+    return "\n".join([*told, "It has to have this name. A template also needs a line below it:",
+                      f"    INSTANTIATE_LAUNCHER({launcher}, ...);"]) + "\n"
+
+
+def _short_type(name):
+    for long, short in (("__half", "half"), ("__nv_bfloat16", "bf16"), ("unsigned char", "uint8_t"), ("unsigned int", "uint32_t")):
+        name = name.replace(long, short)
+    return name
+
+
 def _missing(name):
     library = next((title for start, title in _DEVICE_LIBRARIES if re.match(start, name)), None)
     if library:

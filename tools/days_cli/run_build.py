@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from days_cli import gpu as gpus
-from days_cli import paths, settings, toolchain
+from days_cli import compiler_messages, paths, settings, toolchain
 from days_cli.builder import DEPS, OUT, TARGET, Build, Step, lock
 
 def _deps(target=TARGET):
@@ -212,6 +212,9 @@ def build_day(day, backend, checked=False, exercise=None, traced=False, rung=Non
         step = Cuda().program(name, sources, settings.expand(f"{day.target}/baselines/*.cu"), pictures, renamed)
     else:
         step = Simt(checked, traced).program(name, sources, pictures, renamed)
+    if exercise:
+        launcher = rung.launcher if rung else "exercise"
+        step.messages = lambda output: compiler_messages.no_launcher(output, launcher, exercise)
     with lock(paths.RUN_BUILD):
         Build().run([step])
     return step.output

@@ -29,25 +29,28 @@ class Metric:
     form: str = "{:,.0f}"
     apart: float = 0
     implied: tuple = ()
+    means: str = ""
 
     def shown(self, value):
         return self.form.format(value)
 
 
-_READS = Metric("reads_per_input", "bytes loaded for each byte of input", "{:.2f}", 0.1)
 COUNTERS = (
-    _READS,
+    Metric("reads_per_input", "bytes loaded for each byte of input", "{:.2f}", 0.1),
     Metric("sectors", "sectors moved", implied=("reads_per_input",)),
-    Metric("wasted_sectors", "wasted sectors", "{:.0%}", 0.05),
-    Metric("requests", "requests to global memory", implied=("reads_per_input", "sectors")),
+    Metric("wasted_sectors", "wasted sectors", "{:.0%}", 0.05, means="A sector, 32 bytes, is wasted in so far as nobody asked "
+           "for its bytes."),
+    Metric("requests", "requests to global memory", implied=("reads_per_input", "sectors"),
+           means="A request is one load or store of a warp."),
     Metric("atomics", "bytes of atomic operations on global memory"),
     Metric("bank_conflicts", "bank conflicts"),
-    Metric("shared_atomics", "atomic requests to shared memory"),
+    Metric("shared_atomics", "atomic requests to shared memory", means="A request is one instruction of a warp."),
     Metric("launches", "kernels launched"),
     Metric("workspace", "bytes of workspace written"),
 )
 # Asked where none of the others falls: they are what a rung costs, and seldom what it is about.
-BESIDES = (Metric("barriers", "barriers of all blocks"), Metric("shared_requests", "requests to shared memory"))
+BESIDES = (Metric("barriers", "barriers", means="Each __syncthreads() counts once for each block that comes to it."),
+           Metric("shared_requests", "requests to shared memory", means="A request is one instruction of a warp."))
 CODE = (Metric("load_bits", "bits of a thread's widest load from global memory"),
         Metric("shared_bytes", "bytes of shared memory a block"), Metric("registers", "registers a thread"))
 
@@ -80,6 +83,7 @@ class Gates:
     asks: List[Ask] = field(default_factory=list)
     size: str = ""
     why: str = ""  # of kind "speed": what was compared without a difference
+    install: str = ""  # a command, after which nvcc's output might tell them apart
     notes: dict = field(default_factory=dict)  # a metric's key: what the worst line of the rung before does
 
     def flags(self):
@@ -109,15 +113,17 @@ def find(rung):
     found = _falls(start, goal, BESIDES)
     if found:
         return Gates("counters", found, notes=notes)
-    why = "no counter tells them apart"
+    why, install = "no counter tells them apart", ""
     if rung.file != rung.before.file:
         try:
             found = _code_falls(_code(rung.before.file), _code(rung.file))
         except DaysError as error:
             why += f", and what nvcc makes of them could not be compared: {error.message}"
+            install = error.hint
+            found = []
         if found:
             return Gates("code", found)
-    return Gates("speed", why=why)
+    return Gates("speed", why=why, install=install)
 
 
 def _falls(start, goal, metrics):
@@ -235,7 +241,8 @@ def say(rung, gates):
                for name, value in ((before.name, ask.start), (rung.name, ask.goal))]
         at = f", at {gates.size.replace('x', ' x ')}" if gates.size else ""
         note = gates.notes.get(metric.key)
-        _wrapped(f"Asked: {metric.label} {ask.bound()}{at}; {has[0]}, {has[1]}." + (f" In {before.name} {note}" if note else ""))
+        _wrapped(f"Asked: {metric.label} {ask.bound()}{at}; {has[0]}, {has[1]}." +
+                 (f" In {before.name} {note}" if note else f" {metric.means}" if metric.means else ""))
     if gates.kind == "speed":
         _wrapped(f"Asked: faster than {before.name}. {gates.why[0].upper()}{gates.why[1:]}.")
 

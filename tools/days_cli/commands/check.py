@@ -79,10 +79,9 @@ def _check_rung(rung):
                                lambda: rung_gates.speed(kernel, rung, gates, gpu)), judge.print_stage)
     passed = stages[-1].verdict != "FAIL"
     if passed and all(stage.verdict != "ok" for stage in stages[2:]):
-        for line in console.wrap(f"Right and free of races, and whether it is what {rung.name} is about was not judged: "
-                                 f"{stages[-1].about}."):
+        for line in console.wrap(f"Right and free of races. Whether it has what {rung.name} brings is not judged here."):
             console.say(line)
-        console.say("Next: " + console.paint(f"./days solution {rung.words}", "cyan"))
+        console.say("Next: " + console.paint(gates.install or f"./days solution {rung.words}", "cyan"))
         exercises.remember(rung, last="right and race-free; its gate was not judged")
         return 0
     _conclude(rung, stages, passed)
