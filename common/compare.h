@@ -41,7 +41,10 @@ struct Report {
   std::vector<int64_t> dims;  // the output's extents, to print an index as a tuple
   size_t compared = 0;
   size_t wrong = 0;
-  size_t unwritten = 0;            // elements that still hold what filled them before the run
+  size_t unwritten = 0;           // elements that still hold what filled them before the run
+  size_t added = 0;               // wrong integers that are what is expected plus what filled them
+  double least_ratio = INFINITY;  // of got / want, where neither is 0, over the wrong elements
+  double most_ratio = -INFINITY;
   size_t doubtful = 0;             // those of them that are right all the same: perhaps by luck
   bool checked = false;            // by a rule of the ladder's: there are no single wrong elements, no error
   double worst = 0;                // the largest |got - want|; NaN once a NaN or infinity is not matched

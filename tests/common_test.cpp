@@ -243,6 +243,29 @@ TEST(Compare, CoversEveryElementOfALargeArray) {
   EXPECT_EQ(report.first.front().index, 0u);
 }
 
+// 0xA5 in each byte is what filled the output before the run.
+TEST(Compare, SeesWhatTheWrongElementsHaveInCommon) {
+  const std::vector<uint32_t> want = {0, 7, 9, 4000000000u};
+  std::vector<uint32_t> got = want;
+  for (uint32_t& value : got) value += 0xA5A5A5A5u;
+  EXPECT_EQ(compare(got.data(), want.data(), got.size(), {}, 0xA5).added, 4u);
+  got[1] = want[1];
+  EXPECT_EQ(compare(got.data(), want.data(), got.size(), {}, 0xA5).added, 3u);
+  got[2] += 1;
+  EXPECT_EQ(compare(got.data(), want.data(), got.size(), {}, 0xA5).added, 2u);
+
+  const std::vector<float> right = {1, 0, -2, 5}, eightfold = {8, 0, -16, 40}, odd = {8, 0, -16, 5};
+  const Report scaled = compare(eightfold.data(), right.data(), right.size(), {});
+  EXPECT_EQ(scaled.least_ratio, 8);
+  EXPECT_EQ(scaled.most_ratio, 8);
+  const Report partly = compare(odd.data(), right.data(), right.size(), {});
+  EXPECT_EQ(partly.wrong, 2u);
+  EXPECT_EQ(partly.most_ratio, 8);  // of the wrong ones alone
+  EXPECT_GT(compare(right.data(), right.data(), right.size(), {}).least_ratio, 1e300);
+  EXPECT_EQ(Report::number(2779096487.0), "2779096487");
+  EXPECT_EQ(Report::number(0.1), "0.1");
+}
+
 TEST(Compare, ExactSeesLargeIntegersApart) {
   const int64_t got = (int64_t{1} << 60) + 1, want = int64_t{1} << 60;  // the same as doubles
   EXPECT_EQ(compare(&got, &want, 1, {}).wrong, 1u);

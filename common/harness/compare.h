@@ -97,6 +97,9 @@ void Report::merge(const Report& other) {
   compared += other.compared;
   wrong += other.wrong;
   unwritten += other.unwritten;
+  added += other.added;
+  least_ratio = std::min(least_ratio, other.least_ratio);
+  most_ratio = std::max(most_ratio, other.most_ratio);
   doubtful += other.doubtful;
   for (const Mismatch& m : other.first) {
     if (first.size() < kShown) first.push_back(m);
@@ -110,6 +113,9 @@ void Report::add(const Report& output) {
   sum.compared = output.compared;
   sum.wrong = output.wrong;
   sum.unwritten = output.unwritten;
+  sum.added = output.added;
+  sum.least_ratio = output.least_ratio;
+  sum.most_ratio = output.most_ratio;
   sum.doubtful = output.doubtful;
   sum.worst = output.worst;
   sum.notes = output.notes;
@@ -126,7 +132,9 @@ Report Report::failed(const std::string& why) {
 std::string Report::number(double value) {
   if (std::isnan(value)) return "nan";
   char text[32];
-  std::snprintf(text, sizeof text, "%.9g", value);
+  const bool whole =
+      std::abs(value) < 0x1p53 && value == std::trunc(value);  // 2779096487, not 2.77909649e+09
+  std::snprintf(text, sizeof text, whole ? "%.0f" : "%.9g", value);
   return text;
 }
 
@@ -173,6 +181,15 @@ Report compare(const T* got, const T* want, size_t n, Bound bound, unsigned char
       const double tolerance = error == 0 ? 0 : bound.absolute + bound.relative * std::abs(w);
       if (!(error <= tolerance)) {
         ++report.wrong;
+        if constexpr (std::is_integral_v<T>) {
+          T filled;
+          std::memset(&filled, fill, sizeof filled);
+          if (got_one == static_cast<T>(want_one + filled)) ++report.added;
+        }
+        if (g != 0 && w != 0) {
+          report.least_ratio = std::min(report.least_ratio, g / w);
+          report.most_ratio = std::max(report.most_ratio, g / w);
+        }
         if (report.first.size() < Report::kShown) report.first.push_back({i, g, w});
       } else if (unwritten) {
         ++report.doubtful;

@@ -48,6 +48,22 @@ class Patterns(unittest.TestCase):
         self.assertEqual(pattern(cases), "the wrong elements hold what they were filled with: not written, or only added "
                                          "to.")
 
+    def test_added_to_what_was_there(self):
+        cases = [dict(case("fail", n=n), added=3) for n in (8, 9)] + [case("ok", n=0)]
+        self.assertEqual(pattern(cases), "every wrong element is what is expected plus what the buffer held before: nobody set "
+                                         "it to 0 first.")
+        cases[0]["added"] = 2
+        self.assertNotIn("plus", pattern(cases))
+
+    def test_one_factor(self):
+        off = lambda least, most: [dict(case("fail", n=n), least_ratio=least, most_ratio=most) for n in (8, 9)]
+        self.assertEqual(pattern(off(7.9999, 8.0001)), "every wrong element is 8 times what is expected: a factor is missing, or "
+                                                       "one too many.")
+        for least, most in ((7.9, 8.1), (1.00001, 1.00002), (float("-inf"), 8), (-8, 8)):
+            self.assertEqual(pattern(off(least, most)), "")
+        self.assertEqual(pattern(off(8, 8)[:1]), "")  # three elements are no pattern
+        self.assertEqual(pattern([*off(8, 8), case("fail", n=10)]), "")
+
     def test_several_blocks(self):
         cases = [case("ok", blocks=1, n=32), case("ok", blocks=1, n=64), case("fail", blocks=2, n=96),
                  case("fail", blocks=4, n=128)]

@@ -179,7 +179,7 @@ def correct(kernel):
         lines += _behind(kernel, cases)
     if doubt and not reports:
         lines += doubt
-    said = "" if doubt else pattern([case for case in cases if case["result"] != "refused"])
+    said = "" if doubt or reports else pattern([case for case in cases if case["result"] != "refused"])
     if said:
         lines.append("Pattern: " + said)
     good = sum(case["result"] != "fail" for case in cases)

@@ -2,14 +2,16 @@
 """What the failing cases of a kernel have in common, in one sentence: the line that starts a learner thinking."""
 from __future__ import annotations
 
+import math
+
 _FACTORS = (4, 8, 16, 32, 64, 128, 256, 512, 1024, 2)
 # A NaN that is added to stays the same NaN, so the two mistakes look alike.
 _UNWRITTEN = "The wrong elements hold what they were filled with: not written, or only added to."
 
 
 def pattern(cases):
-    """cases: those of a day's --cases that ran, each with shape {extent: n}, inputs, result, wrong, unwritten, compared
-    and blocks. "" where nothing is seen."""
+    """cases: those of a day's --cases that ran, each with shape {extent: n}, inputs, result, wrong, unwritten, added, compared,
+    blocks and, where nothing is 0, least_ratio and most_ratio. "" where nothing is seen."""
     failed = [case for case in cases if case["result"] == "fail"]
     passed = [case for case in cases if case["result"] == "ok"]
     if not failed:
@@ -17,13 +19,27 @@ def pattern(cases):
     wrong = [case for case in failed if case["wrong"]]
     if wrong and all(case["unwritten"] == case["compared"] for case in cases):
         return "nothing is written: every output still holds what it was filled with."
+    if wrong and all(case.get("added", 0) == case["wrong"] for case in wrong):
+        return "every wrong element is what is expected plus what the buffer held before: nobody set it to 0 first."
     where = _where(failed, passed) if passed else ""
     unwritten = bool(wrong) and all(case["unwritten"] >= case["wrong"] for case in wrong)
     if where:
         return f"fails exactly {where}" + ("" if where.endswith("?") else ".") + (" " + _UNWRITTEN if unwritten else "")
     if unwritten:
         return _UNWRITTEN[0].lower() + _UNWRITTEN[1:]
-    return ""
+    return _factor(wrong)
+
+
+def _factor(wrong):
+    """One factor by which all the wrong elements are too large or too small, in cases enough to believe it."""
+    if sum(case["wrong"] for case in wrong) < 4 or not all("least_ratio" in case for case in wrong):
+        return ""
+    least, most = min(case["least_ratio"] for case in wrong), max(case["most_ratio"] for case in wrong)
+    if not (math.isfinite(least) and math.isfinite(most)) or most - least > 1e-3 * abs(most):
+        return ""
+    if abs(most - 1) < 1e-2:  # an error of rounding is no factor
+        return ""
+    return f"every wrong element is {most:.4g} times what is expected: a factor is missing, or one too many."
 
 
 def _where(failed, passed):
