@@ -13,7 +13,7 @@ import check_notes  # noqa: E402
 import mistake  # noqa: E402
 import results_tables  # noqa: E402
 
-from days_cli import catalog, ladders  # noqa: E402
+from days_cli import catalog, exercises, ladders  # noqa: E402
 
 
 class Links(Case):
@@ -92,6 +92,12 @@ class Listings(Case):
         found = [what for note in notes for _, what in
                  check_notes.listings(note.parent, note.read_text(encoding="utf-8").replace("float sum = 0.0f;", "float sum = 1.0f;"))]
         self.assertGreaterEqual(len(found), 4)
+
+
+class Hints(unittest.TestCase):
+    def test_links_become_words_and_lambdas_stay(self):
+        self.assertEqual(exercises._unfolded("A [word](../docs/glossary.md#word).\n\n```cpp\nconst auto add = [&](float x) {};\n```\n"),
+                         ["A word.", "```cpp\nconst auto add = [&](float x) {};\n```"])
 
 
 class FrontMatter(unittest.TestCase):

@@ -276,7 +276,7 @@ def _unfolded(text):
     """A section as two hints: up to its first code, and the rest. Pictures, outputs and folds are left out."""
     text = re.sub(r"<!-- (\w+)[^>]*-->.*?<!-- /\1 -->", "", text, flags=re.DOTALL)
     text = re.sub(r"^!\[.*?\]\([^)]*\)$|</?details>|<summary>.*?</summary>|<!--.*?-->", "", text, flags=re.DOTALL | re.MULTILINE)
-    text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)
+    text = re.sub(r"\[([^\]]*)\]\([^)\s]+\)", r"\1", text)  # a lambda's [&](float x) has a space where a link has none
     code = re.search(r"^```", text, re.MULTILINE)
     parts = [text[:code.start()], text[code.start():]] if code else [text]
     return [part.strip("\n") for part in parts if part.strip()]
