@@ -58,12 +58,15 @@ def filled(day):
 
 def hint_verdicts(day):
     """The verdicts of the filled hint; [] where there is none to judge."""
-    text = filled(day)
-    if text is None:
-        return [], []
     path = paths.MY / f"hint{day.number:02d}.cu"
-    path.write_text(text, encoding="utf-8")
-    found, _, stages = verdicts(judge.Kernel(day, "exercise", file=str(path)))
+    try:
+        text = filled(day)
+        if text is None:
+            return [], []
+        path.write_text(text, encoding="utf-8")
+        found, _, stages = verdicts(judge.Kernel(day, "exercise", file=str(path)))
+    except (DaysError, ValueError) as error:  # it does not compile, or its holes are miscounted
+        return [(str(error), "FAIL")], []
     return found, stages
 
 
