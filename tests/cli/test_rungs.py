@@ -280,6 +280,17 @@ class Told(unittest.TestCase):
         self.assertIn("Next: ./days hint 13 padded", out)
         self.assertIn("3 counters: bank conflicts 1,015,808", exercises.progress(self.rung)["last"])
 
+    def test_what_the_rung_before_had_is_not_to_be_lost(self):
+        gates = rung_gates.Gates("code", [rung_gates.Ask(rung_gates.CODE[1], 4224, 4096, 4096)],
+                                 kept=rung_gates._kept(NOTHING, {**NOTHING, "shared_requests": 65536}))
+        with mock.patch.object(rung_gates, "code_of", return_value={"shared_bytes": 4096}):
+            code, out, _ = self.check({"bank_conflicts": 1015808}, gates=gates, words=("13", "swizzled"))
+            told = " ".join(out.split())
+            self.assertEqual(code, 1)
+            self.assertIn("FAIL bank conflicts 1,015,808: padded and swizzled have fewer", told)
+            self.assertIn("takes 32 passes a request", told)
+            self.assertEqual(self.check({"bank_conflicts": 6000}, gates=gates, words=("13", "swizzled"))[0], 0)
+
     def test_solved(self):
         code, out, _ = self.check({"bank_conflicts": 64})
         self.assertEqual(code, 0)
@@ -458,10 +469,40 @@ class Linking(unittest.TestCase):
 
 
 class Running(unittest.TestCase):
-    def test_a_program_may_begin_as_another_rung(self):
-        """The flag by which a learner's kernel gets what both rungs get; needs the CPU backend's build of day 62."""
-        self.assertEqual(judge.Kernel(rung("13 padded").day, "padded", "my/x.cu", rung("13 padded")).flags, ["--begun", "shared"])
-        self.assertEqual(judge.Kernel(rung("13 padded").day, "padded").flags, [])
+    """A learner's kernel of `vectorised`, which begins as `aligned`: only this one takes shapes of odd extents."""
+
+    def correct(self, change=lambda text: text):
+        found = rung("13 vectorised")
+        with TemporaryDirectory() as folder, mock.patch.object(paths, "MY", Path(folder)):
+            exercises.start(found)
+            mine = exercises.my_file(found)
+            text = change(mine.read_text())
+            mine.write_text(text)
+            kernel = judge.Kernel(found.day, "vectorised", exercises.shown(mine), found)
+            return judge._cases(kernel, kernel.program())
+
+    def test_what_one_rung_refuses_may_be_computed_or_refused(self):
+        told = self.correct()
+        self.assertEqual((told.doubt, told.failed), ([], []))
+        self.assertEqual({case["result"] for case in told.cases if case["shape"] == {"rows": 31, "cols": 33}}, {"ok"})
+
+        require = 'require_problem(p, "vectorised");\n'
+        refusing = self.correct(lambda text: text.replace(require, require + "  days::require(p.cols != 33, \"no 33\");\n", 1))
+        self.assertEqual((refusing.doubt, refusing.failed), ([], []))
+        self.assertEqual({case["result"] for case in refusing.cases if case["shape"]["cols"] == 33}, {"refused"})
+
+    def test_what_both_take_may_not_be_refused_and_nothing_may_be_wrong(self):
+        require = 'require_problem(p, "vectorised");\n'
+        told = self.correct(lambda text: text.replace(require, require +
+                            "  days::require(p.cols != 64, \"no 64\");\n  if (p.cols == 33) return;\n", 1))
+        self.assertEqual({case["shape"]["cols"] for case in told.failed}, {64, 33})
+        self.assertIn("refused a shape that it has to take", str([case["notes"] for case in told.failed if case["shape"]["cols"] == 64]))
+
+    def test_a_row_that_is_not_there(self):
+        kernel = judge.Kernel(rung("13 padded").day, "padded")
+        with mock.patch.object(judge.Kernel, "flags", ["--begun", "sharde"]), self.assertRaises(DaysError) as raised:
+            judge._cases(kernel, kernel.program())
+        self.assertIn("transpose has no such variant", raised.exception.message)
 
 
 if __name__ == "__main__":

@@ -153,11 +153,5 @@ def speed(judged, gates):
 
 def run_stages(judged, gates, told):
     """Runs the stages up to the first that fails; told(Stage) hears of each. Returns the stages."""
-    stages = []
-    for run in (lambda: correct(judged), lambda: race_free(judged), lambda: counters(judged, gates),
-                lambda: speed(judged, gates)):
-        stages.append(run())
-        told(stages[-1])
-        if stages[-1].verdict == "FAIL":
-            break
-    return stages
+    return judge.run_stages((lambda: correct(judged), lambda: race_free(judged), lambda: counters(judged, gates),
+                             lambda: speed(judged, gates)), told)

@@ -12,7 +12,7 @@ from typing import List
 
 from days_cli import console, judge, outputs, paths
 from days_cli.commands import asm
-from days_cli.errors import DaysError
+from days_cli.errors import WRONG, DaysError
 
 _LEAST = 1.25  # a counter that falls by less than this factor is not what a rung is about
 _IMPLIED = 1.35  # by so much more must a counter fall to be asked beside one that implies it
@@ -83,6 +83,7 @@ class Gates:
     asks: List[Ask] = field(default_factory=list)
     size: str = ""
     why: str = ""  # of kind "speed": what was compared without a difference
+    kept: dict = field(default_factory=dict)  # a metric's key: at most so much, though it is not what the rung is about
     install: str = ""  # a command, after which nvcc's output might tell them apart
     notes: dict = field(default_factory=dict)  # a metric's key: what the worst line of the rung before does
 
@@ -94,25 +95,31 @@ class Gates:
 
 def find(rung):
     """The Gates of a rung. Counts what has not been counted since its kernels were built; DaysError where they don't run."""
-    start, shape, notes = _counts(rung.before, "")
-    goal = _counts(rung, "")[0]
-    found = _falls(start, goal, COUNTERS)
+    try:
+        start, shape, notes = _counts(rung.before, "")
+        goal = _counts(rung, "")[0]
+    except DaysError as error:
+        if error.code != WRONG:
+            raise
+        return Gates("speed", why=f"on this CPU they cannot be counted: {error.message}")
+    found, kept = _falls(start, goal, COUNTERS), _kept(start, goal)
     if found:
-        return Gates("counters", found, notes=notes)
+        return Gates("counters", found, notes=notes, kept=kept)
     for more in (-3, 3):  # edges that fit no tile, where some rungs make the whole difference
         odd = "x".join(str(extent + more if extent > 8 else extent) for extent in shape)
         try:
             with contextlib.redirect_stderr(io.StringIO()):  # one that takes no such shape says so
                 odd_start, _, odd_notes = _counts(rung.before, odd)
-                found = _falls(odd_start, _counts(rung, odd)[0], COUNTERS)
+                odd_goal = _counts(rung, odd)[0]
+                found = _falls(odd_start, odd_goal, COUNTERS)
         except DaysError:
             continue
         if found:
-            return Gates("counters", found, odd, notes=odd_notes)
+            return Gates("counters", found, odd, notes=odd_notes, kept=_kept(odd_start, odd_goal))
         break
     found = _falls(start, goal, BESIDES)
     if found:
-        return Gates("counters", found, notes=notes)
+        return Gates("counters", found, notes=notes, kept=kept)
     why, install = "no counter tells them apart", ""
     if rung.file != rung.before.file:
         try:
@@ -122,7 +129,7 @@ def find(rung):
             install = error.hint
             found = []
         if found:
-            return Gates("code", found)
+            return Gates("code", found, kept=kept)
     return Gates("speed", why=why, install=install)
 
 
@@ -145,6 +152,13 @@ def _falls(start, goal, metrics):
             for metric in asked]
 
 
+def _kept(start, goal):
+    """What both rungs have reached is not to be lost: a quarter more than the worse of the two has."""
+    limits = {key: 1.25 * max(start[key], goal[key]) for key in ("reads_per_input", "sectors", "requests", "launches")}
+    limits["bank_conflicts"] = max(1.25 * max(start["bank_conflicts"], goal["bank_conflicts"]), 0.1 * goal["shared_requests"])
+    return limits
+
+
 def _limit(metric, start, goal):
     """Between the two, near the goal, as a round number."""
     if "%" in metric.form or "." in metric.form.replace(",.0f", ""):
@@ -164,7 +178,7 @@ def _code_falls(start, goal):
         found.append(Ask(CODE[0], start["load_bits"], goal["load_bits"], goal["load_bits"]))
     if goal["shared_bytes"] < start["shared_bytes"]:
         found.append(Ask(CODE[1], start["shared_bytes"], goal["shared_bytes"], goal["shared_bytes"]))
-    if not found and goal["registers"] * 1.1 <= start["registers"]:
+    if not found and start["registers"] >= _LEAST * goal["registers"]:
         limit = math.floor((start["registers"] + goal["registers"]) / 2)
         found.append(Ask(CODE[2], start["registers"], goal["registers"], limit))
     return found
@@ -196,8 +210,8 @@ def _whole(counts):
 
 
 def code_of(file):
-    """{metric's key: value} of what nvcc makes of a kernel file, the most over its kernels."""
-    kernels = asm._compiled([file], _ARCH, ["-I" + str(paths.ROOT)])  # pylint: disable=protected-access
+    """{metric's key: value} of what nvcc makes of a kernel file, the most over its kernels; without nvdisasm no loads are seen."""
+    kernels = asm.compiled([file], _ARCH, ["-I" + str(paths.ROOT)], lines=bool(asm.disassembler()))
     bits = [int(kind.split(".")[1]) for kernel in kernels for kind in kernel.instructions
             if kind.split(".")[0] in ("LDG", "LDGSTS")]
     return {"load_bits": max(bits, default=0), "shared_bytes": max((kernel.shared for kernel in kernels), default=0),
@@ -205,7 +219,7 @@ def code_of(file):
 
 
 def _code(file):
-    key = f"code {file.name} {file.stat().st_mtime_ns} {file.parent.name}"
+    key = f"code {file.name} {file.stat().st_mtime_ns} {file.parent.name}" + ("" if asm.disassembler() else " without loads")
     known = _remembered()
     if not isinstance(known.get(key), dict) or any(metric.key not in known[key] for metric in CODE):
         console.progress(f"compiling {file.name} with nvcc")
@@ -259,17 +273,25 @@ def counters(kernel, rung, gates):
     if gates.kind == "speed":
         return judge.Stage("counters", "skip", gates.why)
     try:
+        values, launches, _ = judge.measure_at(kernel, gates.flags())
         if gates.kind == "code":
-            values, launches = code_of(paths.ROOT / kernel.file if kernel.file else rung.file), []
-        else:
-            values, launches, _ = judge.measure_at(kernel, gates.flags())
+            values.update(code_of(paths.ROOT / kernel.file if kernel.file else rung.file))
     except DaysError as error:
-        if error.code != 1:
+        if error.code != WRONG:
             raise
         return judge.Stage("counters", "FAIL", error.message)
     at = f", at {gates.size.replace('x', ' x ')}" if gates.size else ""
     told = [(ask, f"{ask.metric.label} {ask.metric.shown(values[ask.metric.key])}, asked {ask.bound()}{at}") for ask in gates.asks]
     missed = [(ask, text) for ask, text in told if not ask.holds(values[ask.metric.key])]
+    asked = {ask.metric.key for ask in gates.asks}
+    lost = [metric for metric in COUNTERS if metric.key in gates.kept and metric.key not in asked
+            and values[metric.key] > gates.kept[metric.key]]
+    if lost and not missed:
+        limits = [Ask(metric, 0, 0, gates.kept[metric.key]) for metric in lost]
+        about = [f"{ask.metric.label} {ask.metric.shown(values[ask.metric.key])}{at}: {rung.before.name} and {rung.name} have "
+                 f"{'none' if ask.limit < 1 else 'fewer'}" for ask in limits]
+        return judge.Stage("counters", "FAIL", "; ".join(about), [*(line for ask in limits for line in _where(ask, launches)),
+                           f"Why: ./days explain {rung.words} --mine" + (f" --size {gates.size}" if gates.size else "")])
     if not missed:
         return judge.Stage("counters", "ok", "; ".join(text for _, text in told))
     lines = [line for ask, _ in missed for line in _where(ask, launches)]

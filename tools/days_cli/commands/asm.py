@@ -49,7 +49,7 @@ def run(args):
         source = Path(given.get("--file"))
         if not source.is_file():
             raise DaysError(f"there is no file {source}", "./days asm --help")
-        kernels = _compiled([source], arch, given.compiler)
+        kernels = compiled([source], arch, given.compiler)
         return _show(str(source), {"": kernels}, given, arch, threads, lines=True)
     if not given.words:
         raise DaysError("asm of which day?", "./days asm 1")
@@ -59,13 +59,13 @@ def run(args):
         found = {}
         for name, source in sources.items():
             console.progress(f"compiling {source.name}")
-            found[name] = _compiled([source], arch, ["-I" + str(paths.ROOT)])
+            found[name] = compiled([source], arch, ["-I" + str(paths.ROOT)])
         console.clear_progress()
         return _show(f"Day {day.label}", found, given, arch, threads, lines=False, day=day)
     variant = given.words[1]
     rungs = {**sources, **ladders.files(day)}  # a file may hold several
     arguments.known_variant("asm", variant, rungs, day)
-    kernels = _compiled([rungs[variant]], arch, ["-I" + str(paths.ROOT)])
+    kernels = compiled([rungs[variant]], arch, ["-I" + str(paths.ROOT)])
     return _show(f"Day {day.label}, {variant}", {variant: kernels}, given, arch, threads, lines=True, day=day)
 
 
@@ -116,18 +116,25 @@ def _sources(day):
 
 # ---- the tools ----
 
-def _tools(sm):
-    """(nvcc's command, nvdisasm's path), of the toolkit or of pip's wheels; DaysError with the command that installs them."""
+def disassembler():
+    """nvdisasm's path, of the toolkit or of pip's wheels; None where there is none."""
+    nvcc = toolchain.nvcc()
+    return shutil.which("nvdisasm") or (nvcc and shutil.which(str(nvcc.root / "bin" / "nvdisasm"))) or _in_wheels("nvdisasm")
+
+
+def _tools(sm, lines):
+    """(nvcc's command, nvdisasm's path), of the toolkit or of pip's wheels; DaysError with the command that installs them.
+    Without `lines` nvdisasm need not be there."""
     nvcc = toolchain.nvcc()
     compiler, wheels = (nvcc.path if nvcc else None), []
     if not compiler:
         compiler = _in_wheels("nvcc")
         wheels += _PACKAGES if not compiler else ()
-    disassembler = shutil.which("nvdisasm") or (nvcc and shutil.which(str(nvcc.root / "bin" / "nvdisasm"))) or _in_wheels("nvdisasm")
-    if not disassembler:
+    found = disassembler()
+    if lines and not found:
         wheels.append("nvidia-cuda-nvdisasm")
     if wheels:
-        what = " and ".join(name for name, path in (("nvcc", compiler), ("nvdisasm", disassembler)) if not path)
+        what = " and ".join(name for name, path in (("nvcc", compiler), ("nvdisasm", found or not lines)) if not path)
         raise DaysError(f"asm needs {what}: of a CUDA toolkit, or NVIDIA's wheels (no GPU needed)",
                         f"{os.path.basename(sys.executable)} -m pip install --no-deps {' '.join(wheels)}", ENVIRONMENT)
     command = [compiler]
@@ -137,7 +144,7 @@ def _tools(sm):
                             + ", ".join(map(str, nvcc.codes)), "./days asm --help")
         host, problem = toolchain.nvcc_host()
         command += ["-ccbin", host.path] if problem or os.environ.get("CUDAHOSTCXX") else []
-    return command, disassembler
+    return command, found
 
 
 def _in_wheels(tool):
@@ -162,9 +169,10 @@ def _run(command, what):
     return text
 
 
-def _compiled(sources, arch, flags):
-    """The Kernels of these files, in the order of their names."""
-    command, disassembler = _tools(_number(arch))
+def compiled(sources, arch, flags, lines=True):
+    """The Kernels of these files, in the order of their names; without `lines` they have no instructions and no launch bounds, and
+    nvdisasm is not needed."""
+    command, found_disassembler = _tools(_number(arch), lines)
     kernels = {}
     with lock(paths.RUN_BUILD):
         for source in sources:
@@ -176,10 +184,11 @@ def _compiled(sources, arch, flags):
             said = _run([*command, *standard, *settings.load()["cuda"]["flags"], f"-arch=sm_{arch}", "-Xptxas=-v", "-cubin",
                          *flags, path, "-o", cubin], f"nvcc {source}")
             found = sass.read_ptxas(said)
-            sass.read_nvdisasm(_run([disassembler, "-gi", "-c", cubin], f"nvdisasm {cubin}"), found)
-            bounds = sass.launch_bounds(_run([disassembler, cubin], f"nvdisasm {cubin}"))
-            for kernel in found.values():
-                kernel.most_threads = bounds.get(kernel.mangled, 0)
+            if lines:
+                sass.read_nvdisasm(_run([found_disassembler, "-gi", "-c", cubin], f"nvdisasm {cubin}"), found)
+                bounds = sass.launch_bounds(_run([found_disassembler, cubin], f"nvdisasm {cubin}"))
+                for kernel in found.values():
+                    kernel.most_threads = bounds.get(kernel.mangled, 0)
             cubin.unlink()
             kernels.update(found)
     names = list(kernels)

@@ -58,7 +58,8 @@ def _started(what, origin):
     """The learner's file, as it is typed; made where there is none."""
     title = exercises.shown(exercises.my_file(what))
     if exercises.start(what):
-        console.say(f"{title} is new: {origin}, yours to edit.")
+        for line in console.wrap(f"{title} is new: {origin}, yours to edit."):
+            console.say(line)
     elif exercises.other_version(what):
         console.note(f"note: {title} was begun from another version of day {exercises.day_of(what).number}, whose files have "
                      f"changed since. Should it not compile, or be asked for what it cannot do: ./days reset "
