@@ -59,7 +59,7 @@ class Patterns(unittest.TestCase):
         off = lambda least, most: [dict(case("fail", n=n), least_ratio=least, most_ratio=most) for n in (8, 9)]
         self.assertEqual(pattern(off(7.9999, 8.0001)), "every wrong element is 8 times what is expected: a factor is missing, or "
                                                        "one too many.")
-        for least, most in ((7.9, 8.1), (1.00001, 1.00002), (float("-inf"), 8), (-8, 8)):
+        for least, most in ((7.9, 8.1), (1.00001, 1.00002), (float("-inf"), 8), (-8, 8), (None, 8), (8, None)):
             self.assertEqual(pattern(off(least, most)), "")
         self.assertEqual(pattern(off(8, 8)[:1]), "")  # three elements are no pattern
         self.assertEqual(pattern([*off(8, 8), case("fail", n=10)]), "")

@@ -32,7 +32,8 @@ def pattern(cases):
 
 def _factor(wrong):
     """One factor by which all the wrong elements are too large or too small, in cases enough to believe it."""
-    if sum(case["wrong"] for case in wrong) < 4 or not all("least_ratio" in case for case in wrong):
+    ratios = [case.get(name) for case in wrong for name in ("least_ratio", "most_ratio")]
+    if sum(case["wrong"] for case in wrong) < 4 or None in ratios:  # JSON writes null for what is not finite
         return ""
     least, most = min(case["least_ratio"] for case in wrong), max(case["most_ratio"] for case in wrong)
     if not (math.isfinite(least) and math.isfinite(most)) or most - least > 1e-3 * abs(most):
