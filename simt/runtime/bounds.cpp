@@ -6,6 +6,9 @@
 #include "internal.h"
 
 namespace simt {
+
+__thread int addresses_only;
+
 namespace {
 
 struct TypeDescriptor {
@@ -41,17 +44,26 @@ std::string spelt(std::string type) {
   return type;
 }
 
+[[noreturn]] void report_index(Site site, std::int64_t index, const std::string& array) {
+  const bool shared = indexes_shared(source_text(site.file, site.line));
+  fail_at(site, shared ? "simt-oob-shared" : "simt-oob-local",
+          "out of bounds on %s\nIndex %lld of an array of %s.", shared ? "shared memory" : "a local array",
+          static_cast<long long>(index), array.c_str());
+}
+
 void out_of_bounds(const OutOfBounds& where, std::uintptr_t index) {
   if (!current || may_be_flexible(where.array->name)) return;
-  const Site site = {where.file, static_cast<int>(where.line)};
-  const bool shared = indexes_shared(source_text(where.file, site.line));
-  fail_at(site, shared ? "simt-oob-shared" : "simt-oob-local",
-          "out of bounds on %s\nIndex %lld of an array of type %s.",
-          shared ? "shared memory" : "a local array", static_cast<long long>(value_of(index, *where.index)),
-          spelt(where.array->name).c_str());
+  report_index({where.file, static_cast<int>(where.line)}, value_of(index, *where.index),
+               "type " + spelt(where.array->name));
 }
 
 }  // namespace
+
+void index_past_end(std::size_t extent, Site site) {
+  if (current && addresses_only == 0)
+    report_index(site, static_cast<std::int64_t>(extent), format_text("%zu elements", extent));
+}
+
 }  // namespace simt
 
 extern "C" {

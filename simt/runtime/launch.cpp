@@ -223,6 +223,7 @@ void run_worker(Launch& launch, int number) {
   w.pace = {};
   worker = &w;
   atomics_done = 0;
+  addresses_only = 0;  // what was abandoned has left it as it was
   enter_fault_stack();
   blockDim = launch.block;
   gridDim = launch.grid;

@@ -35,6 +35,50 @@ TEST(Checked, LocalArray) {
                 "Index 8 of an array of type 'int [8]'.\n");
 }
 
+// An index that is just past the end is out of bounds where the element is used, through a reference too; its
+// address alone is not.
+template <class T, int N>
+struct Elements {
+  T data[N];
+  __device__ T& operator[](int i) { return data[i]; }
+  __device__ auto at(int i) const -> const T& { return this->data[i]; }
+};
+constexpr int kElement = __LINE__ - 3;
+__global__ void elements(float* out, int n) {
+  struct {
+    Elements<float, 4> a;
+    float behind = 7;
+  } local;
+  for (int i = 0; i < n; ++i) local.a[i] = 1;
+  float sum = 0;
+  for (const float *p = &local.a[0], *end = &local.a[4]; p != end; ++p) sum += *p;
+  const auto copy = local;
+  out[0] = sum + copy.a.at(3) + static_cast<float>(&local.a.data[4] - local.a.data);
+}
+constexpr int kReference = __LINE__ + 3;
+__global__ void reference(float* out, int n) {
+  float local[8] = {};
+  float& last = local[n];
+  last = 1;
+  out[0] = local[7];
+}
+
+TEST(Checked, ElementsUsedThroughReferences) {
+  SKIP_UNLESS_CHECKED();
+  EXPECT_EQ(report_of([] { elements<<<1, 1>>>(device<float>(1), 4); }), "");
+  EXPECT_EQ(report_of([] { elements<<<1, 1>>>(device<float>(1), 5); }),
+            "error: out of bounds on a local array [simt-oob-local]\n" + kFile + std::to_string(kElement) +
+                "  kernel elements, block (0,0,0), thread (0,0,0)\n"
+                "    __device__ T& operator[](int i) { return data[i]; }\n"
+                "Index 4 of an array of 4 elements.\n");
+  EXPECT_EQ(report_of([] { reference<<<1, 1>>>(device<float>(1), 7); }), "");
+  EXPECT_EQ(report_of([] { reference<<<1, 1>>>(device<float>(1), 8); }),
+            "error: out of bounds on a local array [simt-oob-local]\n" + kFile + std::to_string(kReference) +
+                "  kernel reference, block (0,0,0), thread (0,0,0)\n"
+                "    float& last = local[n];\n"
+                "Index 8 of an array of 8 elements.\n");
+}
+
 constexpr int kRows = __LINE__ + 3;
 __global__ void shared_rows(int* out, int n) {
   __shared__ int tile[4][8];

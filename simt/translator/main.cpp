@@ -145,6 +145,7 @@ int compile(const Command& command, bool checked, simtcc::Options options) {
   if (const int status = run(front, &text)) return status;
   // g++ does not instrument `x = f()` where f returns a struct and stays a function of its own.
   const bool clang = checked && is_clang(command.compiler);
+  options.checked = checked;
   options.inlined = checked && !clang;
   text = simtcc::translate(text, options);
   const std::string translated = translated_path(command);

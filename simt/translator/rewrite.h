@@ -27,6 +27,8 @@ void rewrite_launches(const Unit&);
 void rewrite_device_code(const Unit&);
 /// malloc, free, new and delete of kernels.
 void rewrite_heap(const Unit&);
+/// Of checked builds: indices of elements that are used through a reference.
+void compare_subscripts(const Unit&);
 /// Marks loops and branches of device code for the tracer; after rewrite_device_code(), whose text stays
 /// outside.
 void mark_for_traces(const Unit&);

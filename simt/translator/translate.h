@@ -12,6 +12,7 @@ namespace simtcc {
 
 struct Options {
   bool relocatable = false;  // nvcc's -rdc=true: device functions and variables may be other files', too
+  bool checked = false;      // each access is watched
   bool traced = false;       // marks the loops and branches of device code
   bool inlined = false;      // each kernel with all that it calls is to become one function
 };

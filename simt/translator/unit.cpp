@@ -8,6 +8,7 @@
 #include "rewrite_heap.cpp"
 #include "rewrite_launches.cpp"
 #include "rewrite_shared.cpp"
+#include "rewrite_subscripts.cpp"
 #include "rewrite_traces.cpp"
 #include "scopes.cpp"
 #include "tokens.cpp"

@@ -167,6 +167,28 @@ S& shared_variable(const char* name = nullptr) {
   return *reinterpret_cast<S*>(address);
 }
 
+// Of checked builds: the index of an element of an array of type `Array` that is used through a reference. The
+// compiler itself, which compares all others, lets one pass that is just past the end.
+void index_past_end(std::size_t extent, Site site);
+template <class Array, class Index>
+constexpr const Index& element_index(const Index& index, Site site = here()) {
+  constexpr std::size_t kExtent = std::extent_v<std::remove_reference_t<Array>>;
+  if constexpr (kExtent > 1 && std::is_integral_v<Index>) {  // one element: how older C spells any number
+    if (index == static_cast<Index>(kExtent)) index_past_end(kExtent, site);
+  }
+  return index;
+}
+
+// Of checked builds: stands before `&v[n]`, in which an operator[] may make a reference past the end that
+// nobody reads. It lasts as long as the whole expression.
+extern __thread int addresses_only;
+struct AddressOnly {
+  AddressOnly() { ++addresses_only; }
+  ~AddressOnly() { --addresses_only; }
+  AddressOnly(const AddressOnly&) = delete;
+  AddressOnly& operator=(const AddressOnly&) = delete;
+};
+
 // The start of extern __shared__ memory. It ends (up to `alignment`) at an inaccessible page.
 void* dynamic_shared(std::size_t alignment = 16);
 std::size_t dynamic_shared_bytes();

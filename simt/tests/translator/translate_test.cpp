@@ -343,6 +343,30 @@ TEST(Translation, MakesAKernelOneFunction) {
   EXPECT_FALSE(has(flat(simtcc::translate(code)), "flatten"));
 }
 
+TEST(Translation, ComparesIndicesOfReferencesInCheckedBuilds) {
+  const auto checked = [](const std::string& code) {
+    simtcc::Options options;
+    options.checked = true;
+    return flat(simtcc::translate(kSystemHeader + code + "\n", options));
+  };
+  const auto unchanged = [&](const std::string& code) {
+    const std::string out = checked(code);
+    EXPECT_FALSE(has(out, "element_index") || has(out, "AddressOnly")) << out;
+  };
+  for (const char* head : {"__device__ T& f(int i)", "__device__ const T& A<T>::f(int i) const",
+                           "__device__ auto f(int i) -> T&", "__device__ T& operator[](int i)"}) {
+    const std::string out = checked(head + std::string(" { return this->a.b[i]; }"));
+    EXPECT_TRUE(has(out, "return this->a.b[::simt::element_index<decltype((this->a.b))>( i)];")) << out;
+  }
+  EXPECT_TRUE(has(checked("__device__ void f() { auto& x = a[1][i]; }"), "a[1][::simt::element_index<"));
+  EXPECT_TRUE(has(checked("__device__ void f() { g(&a[n], 1); }"), "g( (::simt::AddressOnly(), &a[n]), 1)"));
+  unchanged("T& f(int i) { return a[i]; }");
+  unchanged("__device__ T f(int i) { return a[i]; } __device__ T* g(int i) { return a[i]; }");
+  unchanged("__device__ T& f(int i) { return a[i].x; } __device__ T& g(int i) { return *a[i]; }");
+  unchanged("__device__ T& f(int i) { return a[{1, 2}]; } __device__ T& g() { return f(1)[2]; }");
+  unchanged("__device__ void f() { x = y & a[i]; g<&a[0]>(); &a[i](1); (T)&a[i]; }");
+}
+
 // g++ marks what a system header's macro expanded to as system text, in the midst of the user's line.
 TEST(Translation, ReadsWhatSystemMacrosExpandedTo) {
   const std::string out = flat(translate(
