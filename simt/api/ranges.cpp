@@ -15,7 +15,7 @@
 #include "runtime/cures.h"
 
 #ifdef __linux__
-extern "C" const char __executable_start, data_start __attribute__((weak));  // the linker's
+extern "C" const char data_start __attribute__((weak));  // the linker's
 #endif
 
 namespace simt {
@@ -71,7 +71,7 @@ Range find_range(const void* pointer) {
 bool is_constant(const void* pointer) {
 #ifdef __linux__
   const char* const p = static_cast<const char*>(pointer);
-  return &__executable_start <= p && p < &data_start;
+  return module_begin <= p && p < &data_start;
 #else
   static_cast<void>(pointer);
   return false;

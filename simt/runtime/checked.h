@@ -40,8 +40,8 @@ Failure failure_of_access(void* caller, const char* slug, const std::string& mes
 
 // Variables of the program, constants.
 inline bool in_program(std::uintptr_t p) {
-  extern char program_begin[] __asm__("__executable_start"), program_end[] __asm__("end");
-  return p >= reinterpret_cast<std::uintptr_t>(program_begin) &&
+  extern char program_end[] __asm__("end");
+  return p >= reinterpret_cast<std::uintptr_t>(module_begin) &&
          p < reinterpret_cast<std::uintptr_t>(program_end);
 }
 

@@ -40,6 +40,13 @@ struct NamedBarriers;
 struct Warp;
 struct Worker;
 
+// Where the program, or the shared library that the runtime is part of, begins in memory: the linker's symbol.
+#ifdef __APPLE__
+extern "C" const char module_begin[] __asm__("__executable_start");
+#else
+extern "C" __attribute__((visibility("hidden"))) const char module_begin[] __asm__("__ehdr_start");
+#endif
+
 inline std::size_t round_up(std::size_t n, std::size_t to) {
   return (n + to - 1) / to * to;
 }

@@ -209,9 +209,8 @@ const Segment* find_segment(std::uint32_t id) {
 }
 
 void* place_of(Record record) {
-  extern char program_text[] __asm__("__executable_start");
   const Record place = record & kPlaceMask;
-  return place ? program_text + place : nullptr;
+  return place ? const_cast<char*>(module_begin) + place : nullptr;
 }
 
 void begin_segments(Worker& w) {

@@ -103,9 +103,8 @@ const Segment* find_segment(std::uint32_t id);          // null: forgotten
 void* place_of(Record record);                          // return address, or null
 const char* kernel_of_operation(std::uint64_t number);  // null: a copy or fill, or long ago
 inline Record place_bits(void* caller) {
-  extern char program_text[] __asm__("__executable_start");
   const std::uintptr_t offset =
-      reinterpret_cast<std::uintptr_t>(caller) - reinterpret_cast<std::uintptr_t>(program_text);
+      reinterpret_cast<std::uintptr_t>(caller) - reinterpret_cast<std::uintptr_t>(module_begin);
   return offset <= kPlaceMask ? offset : 0;
 }
 

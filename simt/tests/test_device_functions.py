@@ -14,7 +14,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+SIMT = Path(__file__).resolve().parents[1]
 HEADERS = ["cuda_runtime.h", "cuda_fp16.h", "cuda_bf16.h", "cuda_fp8.h", "cuda_fp6.h", "cuda_fp4.h", "cuComplex.h",
            "cuda_pipeline.h", "cuda_awbarrier.h"]
 # Files whose declarations count; a .hpp only defines what a .h declares.
@@ -151,7 +151,7 @@ def missing_from(declared, compiler):
         lines.append(check_of(result, name, parameters))
         shown[len(lines)] = f"{result} {name}({', '.join(parameters)})"
     command = [compiler, "-std=c++17", "-x", "c++", "-", "-fsyntax-only", "-D__CUDACC__", "-D__SIMT__=1", "-fmax-errors=0",
-               "-isystem", str(ROOT / "simt/include")]
+               "-isystem", str(SIMT / "include")]
     run = subprocess.run(command, input="\n".join(lines) + "\n", capture_output=True, text=True)
     found = {}
     for line in run.stderr.splitlines():
@@ -196,7 +196,7 @@ class DeviceFunctions(unittest.TestCase):
         text = "".join("#include <%s>\n" % h for h in HEADERS + ["cooperative_groups/reduce.h", "cuda/pipeline"])
         for compiler in [c for c in ("g++", "clang++", "clang++-14") if shutil.which(c)]:
             command = [compiler, "-std=c++17", "-x", "c++", "-", "-fsyntax-only", "-D__CUDACC__", "-D__SIMT__=1",
-                       "-isystem", str(ROOT / "simt/include")] + [f"-D{c}=1024" for c in string.ascii_uppercase]
+                       "-isystem", str(SIMT / "include")] + [f"-D{c}=1024" for c in string.ascii_uppercase]
             run = subprocess.run(command, input=text, capture_output=True, text=True)
             self.assertEqual(run.returncode, 0, run.stderr)
 

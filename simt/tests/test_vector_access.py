@@ -7,7 +7,7 @@ import subprocess
 import unittest
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+SIMT = Path(__file__).resolve().parents[1]
 HEADER = """
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -50,7 +50,7 @@ class VectorAccess(unittest.TestCase):
         for compiler in compilers:
             with self.subTest(compiler=compiler):
                 command = [compiler, "-std=c++20", "-O2", "-fno-strict-aliasing", "-fsanitize=thread", "-S",
-                           "-x", "c++", "-", "-o", "-", "-isystem", str(ROOT / "simt/include")]
+                           "-x", "c++", "-", "-o", "-", "-isystem", str(SIMT / "include")]
                 result = subprocess.run(command, input=source, capture_output=True, text=True)
                 self.assertEqual(result.returncode, 0, result.stderr)
                 self.assertEqual(accesses(result.stdout), expected)

@@ -58,7 +58,7 @@ class Errors(support.Case):
     def test_old_compiler(self):
         self.only_fakes("env", "sh")
         self.tool("g++", 'echo "g++ (Ubuntu 9.4.0-1ubuntu1) 9.4.0"')
-        self.fails("run 1", 3, "g++ 9.4 is too old: the course needs g++ 11 or clang 14", "install g++ 11 or later")
+        self.fails("run 1", 3, "g++ 9.4 is too old: simt needs g++ 11 or clang 14", "install g++ 11 or later")
         support.forget()
         self.environment(CXX="g++")
         self.fails("run 1", 3, "CXX=g++ is g++ 9.4", "unset CXX")

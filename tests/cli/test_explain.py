@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""days explain: what its text says of a trace, the picture, errors. simt/tests/test_trace.py has the counts."""
+"""days explain: what its text says of a trace, the picture, errors. tests/cli/test_trace.py has the counts."""
 import contextlib
 import io
 import json

@@ -46,7 +46,7 @@ class Put(support.Case):
 
     def test_several_at_once_in_one_folder(self):
         for left in range(3):
-            (self.folder / f".days-{os.getpid()}-{next(outputs._numbers) + 1 + left}.part").touch()
+            (self.folder / f".simt-{os.getpid()}-{next(outputs._numbers) + 1 + left}.part").touch()
         threads = [threading.Thread(target=self.put, args=(f"file{i}", b"x" * 4000)) for i in range(50)]
         for thread in threads:
             thread.start()

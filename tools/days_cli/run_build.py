@@ -47,7 +47,7 @@ class Simt:
                          for source in settings.expand(group["sources"])} if not shared else {}
         self._defines = sorted("-D" + define for kind in ("defines", "own_defines") for define in self._data["simt"][kind])
         self._compiler = toolchain.host_compiler()
-        self._cxx = self._compiler.path
+        self.cxx = self._cxx = self._compiler.path
         self._warnings = _warnings(self._data["cxx"]["warnings"], self._compiler)
         self._werror = self._data["cxx"]["werror"] if settings.warnings_are_errors() else []
         self._standard = "-std=" + self._data["cxx"]["standard"]
@@ -124,7 +124,7 @@ class Simt:
         objects = [self.object(source, renamed=(renamed or {}).get(source, "")) for source in sources] + parts + self._runtime
         return Step(self.folder / name,
                     [self._cxx, *(["-shared"] if self._shared else []), *(str(step.output) for step in objects), *link,
-                     *self.libraries(), *(_own_symbols() + _own_start() if self._shared else []), "-o", OUT], [], name,
+                     *self.libraries(), *(_own_symbols() if self._shared else []), "-o", OUT], [], name,
                     objects)
 
 
@@ -172,11 +172,6 @@ def _renaming(launcher):
 def _own_symbols():
     """The process that loads a library may hold another CUDA runtime, as PyTorch's does: ours is bound to what is in it."""
     return [] if sys.platform == "darwin" else ["-Wl,-Bsymbolic", "-Wl,--exclude-libs=ALL"]
-
-
-def _own_start():
-    """Where the code begins has a name in executables alone. Checked builds ask for it; a library is none."""
-    return [] if sys.platform == "darwin" else ["-Wl,--defsym=__executable_start=0"]
 
 
 def _picture_parts(maker, pictures):

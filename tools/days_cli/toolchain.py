@@ -15,108 +15,11 @@ from pathlib import Path
 from typing import Optional, Tuple
 
 from days_cli import gpu as gpus
-from days_cli import packages, paths, settings
+from days_cli import packages, settings
 from days_cli.errors import ENVIRONMENT, DaysError
+from simt_driver.host_compiler import candidates, ccache_place, dotted, host_compiler, identify, oldest, output_of  # noqa: F401
 
 _PREFIXES = ("/usr", "/usr/local", "/opt/homebrew")  # where system libraries are, pkg-config or not
-
-OLDEST = {"g++": 11, "clang": 14, "Apple clang": 15}
-
-
-def output_of(command, **options):
-    """Standard output and error of a command as text, "" where it cannot be started or hangs."""
-    try:
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
-                              timeout=60, check=False, **options)
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return done.stdout.decode(errors="replace")
-
-
-def dotted(version):
-    return ".".join(str(part) for part in version)
-
-
-@dataclass(frozen=True)
-class Compiler:
-    path: str
-    kind: str  # g++, clang or Apple clang
-    version: Tuple[int, ...]
-
-    @property
-    def good(self):
-        return self.version[0] >= OLDEST[self.kind]
-
-    def __str__(self):
-        return f"{self.kind} {dotted(self.version[:2])}"
-
-
-def identify(path):
-    """The Compiler behind a path, None where it is none."""
-    found = shutil.which(path)
-    text = output_of([found, "--version"]) if found else ""
-    match = re.search(r"(Apple clang|clang) version (\d+)\.(\d+)", text)
-    if match:
-        return Compiler(found, match.group(1), (int(match.group(2)), int(match.group(3))))
-    match = re.match(r"\S*(?:g\+\+|gcc|c\+\+)\S*.*\) (\d+)\.(\d+)", text)
-    return Compiler(found, "g++", (int(match.group(1)), int(match.group(2)))) if match else None
-
-
-def _candidates():
-    yield from ("g++", "c++", "clang++")
-    yield from (f"g++-{version}" for version in range(20, 10, -1))
-    yield from (f"clang++-{version}" for version in range(25, 13, -1))
-
-
-@functools.lru_cache(maxsize=None)
-def ccache_place(ccache):
-    """What the environment must say for this ccache to keep its files in build/ccache: {} where it has a folder of its own
-    that it may write, which it has not without a home, and fails then."""
-    if "CCACHE_DIR" in os.environ or not ccache:
-        return {}
-    folder = output_of([ccache, "--get-config", "cache_dir"]).strip()
-    good = os.path.isabs(folder)  # else it is what ccache complains of
-    try:
-        if good:
-            os.makedirs(folder, exist_ok=True)
-            good = os.access(folder, os.W_OK)
-    except OSError:
-        good = False
-    return {} if good else {"CCACHE_DIR": str(paths.BUILD / "ccache")}
-
-
-@functools.lru_cache(maxsize=None)
-def host_compiler():
-    """The C++ compiler for the CPU backend: $CXX, else the first that is new enough; DaysError where there is none. One that
-    is ccache under a compiler's name gets a place for its files."""
-    compiler = _host_compiler()
-    real = os.path.realpath(compiler.path)
-    if os.path.basename(real) == "ccache":
-        os.environ.update(ccache_place(real))
-    return compiler
-
-
-def _host_compiler():
-    wanted = os.environ.get("CXX", "").strip()
-    if wanted:
-        compiler = identify(wanted)
-        if compiler is None:
-            raise DaysError(f"CXX={wanted} is no g++ or clang++ that can be started", "unset CXX", ENVIRONMENT)
-        if not compiler.good:
-            raise DaysError(f"CXX={wanted} is {compiler}; the course needs {_oldest()}", "unset CXX", ENVIRONMENT)
-        return compiler
-    old = None
-    for name in _candidates():
-        compiler = identify(name)
-        if compiler and compiler.good:
-            return compiler
-        old = old or compiler
-    problem = f"{old} is too old: the course needs {_oldest()}" if old else "no C++ compiler found"
-    raise DaysError(problem, packages.command(["compiler"]), ENVIRONMENT)
-
-
-def _oldest():
-    return f"g++ {OLDEST['g++']} or clang {OLDEST['clang']}"
 
 
 @dataclass(frozen=True)
@@ -173,8 +76,8 @@ def nvcc_host():
     if not too_new and default.good:
         return default, ""
     problem = (f"nvcc {dotted(compiler.version)} takes {default.kind} up to {limit}, this is {default}" if too_new
-               else f"{default} is too old: the course needs {_oldest()}")
-    for name in () if given else _candidates():
+               else f"{default} is too old: the course needs {oldest()}")
+    for name in () if given else candidates():
         other = identify(name)
         takes = compiler.host_limit(other.kind) if other else None
         if other and other.good and (takes is None or other.version[0] <= takes):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A small build system for `days run`, which must not need CMake: steps, their dependency files, all cores.
+"""A small build system that needs no other: steps, their dependency files, all cores.
 
 A step is done again unless what it made is there as it left it, from the same command and the same contents of all inputs
 (those of its dependency file included). Dates decide nothing: a file that is restored may be older than what was built of
@@ -21,8 +21,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Callable, List, Optional
 
-from days_cli import compiler_messages, console, outputs, paths, processes
-from days_cli.errors import ENVIRONMENT, WRONG, DaysError
+from simt_driver import caller, compiler_messages, console, outputs, processes
+from simt_driver.errors import ENVIRONMENT, WRONG, CommandError
 
 try:
     import fcntl
@@ -39,7 +39,7 @@ class Step:
     label: str
     after: List["Step"] = field(default_factory=list)  # steps whose outputs are inputs of this one
     source: Optional[str] = None  # the file to blame when the command fails
-    cwd: Optional[Path] = None  # where the command runs, and what relative paths start from; the root by default
+    cwd: Optional[Path] = None  # where the command runs, and what relative paths start from; caller.folder() by default
     messages: Optional[Callable[[str], str]] = None  # what to tell of the command's output; warnings are told each time
 
     @property
@@ -70,8 +70,8 @@ def lock(folder):
         handle = open(folder / ".lock", "w")
     except OSError as error:
         place = os.path.relpath(folder)
-        raise DaysError(f"cannot write to {place}: {error.strerror}",
-                        "clone the course into a folder of your own", ENVIRONMENT) from error
+        raise CommandError(f"cannot write to {place}: {error.strerror}",
+                        caller.OWN_FOLDER, ENVIRONMENT) from error
     with handle:
         if fcntl:
             try:
@@ -102,7 +102,7 @@ class Build:
     """Brings steps up to date. Paths in commands and dependency files are relative to the root."""
 
     def __init__(self, quiet=False):
-        """quiet: what compilers say is not shown; the DaysError alone tells."""
+        """quiet: what compilers say is not shown; the CommandError alone tells."""
         self._quiet = quiet
         self._contents = {}  # path: _Contents, as they were when this build first looked
         self._keys = {}  # id of a step that is up to date: what it was made of
@@ -112,7 +112,7 @@ class Build:
         self.commands_run = 0
 
     def run(self, targets):
-        steps = self._in_order(targets)
+        steps = self.in_order(targets)
         stale = []
         for step in steps:
             if any(before in stale for before in step.after) or not self._fresh(step):
@@ -122,7 +122,7 @@ class Build:
         self.commands_run = len(stale)
 
     @staticmethod
-    def _in_order(targets):
+    def in_order(targets):
         done = []
 
         def visit(step):
@@ -136,7 +136,7 @@ class Build:
         return done
 
     def _contents_of(self, path, cwd):
-        name = os.path.join(cwd or paths.ROOT, path)
+        name = os.path.join(cwd or caller.folder(), path)
         if name not in self._contents:
             self._contents[name] = _Contents.read(name)
         return self._contents[name]
@@ -190,7 +190,7 @@ class Build:
                             future.result()
                         except _NotStarted:
                             pass
-                        except DaysError as failure:
+                        except CommandError as failure:
                             error = error or failure
                         for later in stale:
                             if step in later.after:
@@ -215,7 +215,7 @@ class Build:
             with self._guard:
                 if self._failed.is_set():
                     raise _NotStarted()
-                process = processes.start(command, cwd=step.cwd or paths.ROOT, stdout=subprocess.PIPE,
+                process = processes.start(command, cwd=step.cwd or caller.folder(), stdout=subprocess.PIPE,
                                           stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
                 self._processes.add(process)
             output = process.communicate()[0].decode(errors="replace")
@@ -226,7 +226,7 @@ class Build:
                 self._note(step, began, told=bool(step.messages and output.strip()))
         except OSError as failure:
             self._failed.set()
-            raise DaysError(f"{command[0]}: {failure.strerror or failure}", "./days doctor", ENVIRONMENT) from failure
+            raise CommandError(f"{command[0]}: {failure.strerror or failure}", caller.DOCTOR, ENVIRONMENT) from failure
         finally:
             with contextlib.suppress(OSError):
                 partial.unlink()
@@ -237,12 +237,12 @@ class Build:
                 self._show(step.messages(output) if step.messages else output)
             lack = compiler_messages.lacking(output, process.returncode)
             if lack:
-                raise DaysError(f"too little {lack} to build {step.label}", compiler_messages.relief(lack, _command_line()),
+                raise CommandError(f"too little {lack} to build {step.label}", compiler_messages.relief(lack, _command_line()),
                                 ENVIRONMENT)
             if process.returncode < 0:
-                raise DaysError(f"the compiler was ended by signal {-process.returncode} at {step.label}", "./days doctor",
+                raise CommandError(f"the compiler was ended by signal {-process.returncode} at {step.label}", caller.DOCTOR,
                                 ENVIRONMENT)
-            raise DaysError(f"{step.source} does not compile" if step.source else f"{step.label} cannot be linked", code=WRONG)
+            raise CommandError(f"{step.source} does not compile" if step.source else f"{step.label} cannot be linked", code=WRONG)
         self._show(step.messages(output) if step.messages else output)  # warnings
 
     def _note(self, step, began, told):
@@ -272,7 +272,7 @@ class Build:
 
 
 def _command_line():
-    return shlex.join(["./days", *sys.argv[1:]])
+    return shlex.join([caller.COMMAND, *sys.argv[1:]])
 
 
 @dataclass(frozen=True)

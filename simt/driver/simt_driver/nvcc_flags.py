@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import difflib
+import re
 import shlex
 from dataclasses import dataclass, field
 from typing import Dict, List, Optional
 
-from days_cli.errors import DaysError
+from simt_driver import caller
+from simt_driver.errors import CommandError
 
-HELP_COMMAND = "./days cc --help"
+
+def help_command():
+    return caller.COMPILER + " --help"
+
+
+def command_name():
+    """What a sentence calls the command."""
+    return caller.COMPILER.replace("./", "", 1)
+
 
 # Why a kind of flags has no effect; one note each.
 KINDS = {
@@ -22,6 +32,8 @@ KINDS = {
     "stream": "every stream keeps order here; no effect",
 }
 
+_FORWARDING = ("forward-unknown-opts", "forward-unknown-to-host-compiler")  # unknown flags are the host compiler's
+
 # Flags without a value: long and short spelling alike, as nvcc takes either with one dash or two.
 _SWITCHES = {
     "gpu": (),
@@ -29,16 +41,15 @@ _SWITCHES = {
                "extra-device-vectorization", "ewp", "dlto", "dlink-time-opt", "lto", "source-in-ptx", "src-in-ptx"),
     "nvcc": ("keep", "save-temps", "no-compress", "display-error-number", "err-no", "no-display-error-number",
              "Wno-deprecated-gpu-targets", "no-host-device-initializer-list", "no-host-device-move-forward", "clean-targets",
-             "keep-device-functions", "compress-all", "verbose", "v", "allow-unsupported-compiler", "forward-unknown-opts",
-             "forward-unknown-to-host-compiler", "static-global-template-stub", "Wreorder", "Wext-lambda-captures-this",
+             "keep-device-functions", "compress-all", "allow-unsupported-compiler", "static-global-template-stub", "Wreorder", "Wext-lambda-captures-this",
              "Wdefault-stream-launch", "Wmissing-launch-bounds", "no-exceptions"),
-    "silent": ("extended-lambda", "expt-extended-lambda", "expt-relaxed-constexpr", "m64"),
+    "silent": ("extended-lambda", "expt-extended-lambda", "expt-relaxed-constexpr", "m64", *_FORWARDING),
 }
 # Flags with a value.
 _VALUED = {
     "gpu": ("arch", "gpu-architecture", "code", "gpu-code", "gencode", "generate-code", "entries"),
     "tuning": ("Xptxas", "ptxas-options", "maxrregcount", "ftz", "prec-div", "prec-sqrt", "fmad", "dopt", "device-opt",
-               "Xnvlink", "nvlink-options", "Ofc", "ofast-compile"),
+               "Xnvlink", "nvlink-options", "Xfatbin", "fatbin-options", "Xcicc", "Ofc", "ofast-compile"),
     "nvcc": ("Xcudafe", "diag-suppress", "diag-warn", "diag-error", "diag_suppress", "keep-dir", "threads", "t", "time",
              "objdir-as-tempdir", "split-compile", "Werror", "Wno-error", "std-lib", "compress-mode", "machine", "m",
              "static-global-template-stub"),
@@ -58,7 +69,7 @@ _MODES = {
     "E": "-E", "preprocess": "-E", "M": "-M", "generate-dependencies": "-M", "MM": "-MM",
     "generate-nonsystem-dependencies": "-MM",
 }
-_GPU_OUTPUT = ("ptx", "cubin", "fatbin", "optix-ir", "ltoir", "cuda", "device-w", "dw", "shared")
+_GPU_OUTPUT = ("ptx", "cubin", "fatbin", "optix-ir", "ltoir", "cuda", "device-w", "dw")
 _OWN_LIBRARIES = ("cudart", "cudart_static", "cuda", "cudadevrt", "nvidia-ml", "nvToolsExt", "cupti", "culibos")
 _DEVICE_LIBRARIES = ("cublas", "cufft", "curand", "cusparse", "cusolver", "cudnn", "nvrtc", "npp", "nccl", "nvjpeg",
                      "nvgraph", "cutensor", "nvJitLink", "cufile", "nvshmem")
@@ -92,6 +103,10 @@ class Request:
     relocatable: bool = False  # device code may call into other files
     checked: bool = False
     run: bool = False
+    shared: bool = False  # a library
+    verbose: bool = False
+    quiet: bool = False  # a build system asks, and would show notes again with each file
+    dry_run: bool = False  # says what it would do
     help: bool = False
     color: str = "auto"
     preprocessor: List[str] = field(default_factory=list)
@@ -106,11 +121,20 @@ class Request:
             self.notes[kind].append(flag)
 
 
+def _shell_words(text):
+    """nvcc hands these words to a shell: `-Xcompiler "-Wall -Wextra"` are two flags."""
+    try:
+        return shlex.split(text) if re.search(r"[\s\"']", text) else [text] if text else []
+    except ValueError:
+        return [text]
+
+
 class _Reader:
     def __init__(self, words):
         self._queue = list(words)
         self.request = Request()
         self._language = None
+        self._forwards = any(word.lstrip("-") in _FORWARDING for word in self._queue if word.startswith("-"))
         self._flag = ""
 
     def read(self):
@@ -121,11 +145,12 @@ class _Reader:
                 self._option(word)
             else:
                 self._file(word)
+        self.request.quiet = self._forwards or bool(self.request.dependencies)
         return self.request
 
     def _next(self):
         if not self._queue:
-            raise DaysError(f"{self._flag} needs a value", HELP_COMMAND)
+            raise CommandError(f"{self._flag} needs a value", help_command())
         return self._queue.pop(0)
 
     def _file(self, path):
@@ -137,8 +162,8 @@ class _Reader:
         elif ending in OBJECTS or ".so." in path:
             self.request.link_inputs.append(path)
         else:
-            raise DaysError(f'do not know what "{path}" is: .cu, .cpp, .cc, .cxx, .c, .o, .a and .so are known',
-                            HELP_COMMAND)
+            raise CommandError(f'do not know what "{path}" is: .cu, .cpp, .cc, .cxx, .c, .o, .a and .so are known',
+                            help_command())
 
     def _option(self, word):
         name, equals, value = word.lstrip("-").partition("=")
@@ -166,15 +191,19 @@ class _Reader:
         elif name in ("pg", "profile"):
             request.compiler.append("-pg")
             request.link.append("-pg")
-        elif name in ("run", "checked", "help") or word == "-h":
+        elif name in ("v", "verbose"):
+            request.verbose = True
+        elif name in ("dryrun", "dry-run"):
+            request.dry_run = True
+        elif name in ("run", "checked", "shared", "help") or word == "-h":
             setattr(request, "help" if word == "-h" else name, True)
         elif name == "color":
             request.color = value if equals else self._next()
             if request.color not in ("auto", "always", "never"):
-                raise DaysError(f'--color is auto or always or never, not "{request.color}"', HELP_COMMAND)
+                raise CommandError(f'--color is auto or always or never, not "{request.color}"', help_command())
         elif name in _GPU_OUTPUT:
-            raise DaysError(f"{word}: days cc makes programs, objects (-c) and archives (-lib) for this CPU, no GPU code",
-                            HELP_COMMAND)
+            raise CommandError(f"{word}: {command_name()} makes programs, objects (-c) and archives (-lib) for this CPU, no GPU code",
+                            help_command())
         elif not self._known(name) and self._joined(word):
             pass
         else:
@@ -185,7 +214,7 @@ class _Reader:
         words = []
         for path in paths.split(","):
             if len(self.request.options_files) == _MOST_OPTIONS_FILES:
-                raise DaysError(f"{path}: more than {_MOST_OPTIONS_FILES} files of options; does one name itself?", HELP_COMMAND)
+                raise CommandError(f"{path}: more than {_MOST_OPTIONS_FILES} files of options; does one name itself?", help_command())
             self.request.options_files.append(path)
             try:
                 with open(path, encoding="utf-8", errors="surrogateescape") as file:
@@ -193,9 +222,9 @@ class _Reader:
                     lexer.whitespace_split, lexer.commenters, lexer.quotes = True, "", '"'  # as nvcc reads them
                     words += lexer
             except OSError as error:
-                raise DaysError(f"{self._flag} {path}: {error.strerror}", HELP_COMMAND) from error
+                raise CommandError(f"{self._flag} {path}: {error.strerror}", help_command()) from error
             except ValueError as error:
-                raise DaysError(f"{self._flag} {path}: {str(error).lower()}", HELP_COMMAND) from error
+                raise CommandError(f"{self._flag} {path}: {str(error).lower()}", help_command()) from error
         self._queue[:0] = words
 
     @staticmethod
@@ -212,14 +241,18 @@ class _Reader:
                 if not equals:
                     self._next()
                 return self.request.ignore(kind, dashes + name)
+        if self._forwards:
+            if word in ("-pthread", "-fopenmp", "-static-libstdc++", "-static-libgcc", "-rdynamic", "-s"):
+                self.request.link.append(word)
+            return self.request.compiler.append(word)
         if (dashes == "-" and name[:1] in ("W", "f", "m")) or name in ("pthread", "pedantic", "s", "ansi"):
-            raise DaysError(f"nvcc knows no flag {word}; it hands on to the host compiler what follows -Xcompiler",
-                            f"./days cc -Xcompiler {word} ...")
-        known = [*_LONG, *_MODES, "options-file", "optf", "checked", "run", "help", *(n for names in _SWITCHES.values() for n in names),
+            raise CommandError(f"nvcc knows no flag {word}; it hands on to the host compiler what follows -Xcompiler",
+                            f"{caller.COMPILER} -Xcompiler {word} ...")
+        known = [*_LONG, *_MODES, "options-file", "optf", "checked", "run", "shared", "verbose", "dryrun", "help", *(n for names in _SWITCHES.values() for n in names),
                  *(n for names in _VALUED.values() for n in names)]
         near = difflib.get_close_matches(name, known, 1)
         nearest = f" Nearest: {'--' if dashes == '--' or len(near[0]) > 1 else '-'}{near[0]}" if near else ""
-        raise DaysError(f"days cc has no flag {word}.{nearest}", HELP_COMMAND)
+        raise CommandError(f"{command_name()} has no flag {word}.{nearest}", help_command())
 
     # -Ifolder, -I folder, -I=folder, -O3, ...: one letter, then the value or the next word.
     def _joined(self, word):
@@ -253,10 +286,10 @@ class _Reader:
             request.relocatable = value == "true"
         elif flag == "-x":
             if value not in ("cu", "c++", "c"):
-                raise DaysError(f"-x is cu, c++ or c, not {value}", HELP_COMMAND)
+                raise CommandError(f"-x is cu, c++ or c, not {value}", help_command())
             self._language = value
         elif flag == "-Xcompiler":
-            request.compiler += [part for part in value.split(",") if part]
+            request.compiler += [word for part in value.split(",") for word in _shell_words(part)]
         elif flag == "-Xlinker":
             request.link += [part for word in value.split(",") if word for part in ("-Xlinker", word)]
         elif flag in ("-MF", "-MT", "-MQ"):
@@ -273,5 +306,5 @@ class _Reader:
 
 
 def read(words):
-    """The Request behind nvcc's arguments; DaysError where they are none of nvcc's."""
+    """The Request behind nvcc's arguments; CommandError where they are none of nvcc's."""
     return _Reader(words).read()

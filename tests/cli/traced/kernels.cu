@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Kernels whose requests, sectors, wavefronts and branches are known by hand: simt/tests/test_trace.py has
+// Kernels whose requests, sectors, wavefronts and branches are known by hand: tests/cli/test_trace.py has
 // the numbers. Two blocks of two warps where nothing else is said; buffers start at a multiple of 256 bytes.
 #include <cooperative_groups.h>
 #include <cuda_runtime.h>

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What a traced build counts, against numbers known by hand: simt/tests/traced/kernels.cu."""
+"""What a traced build counts, against numbers known by hand: tests/cli/traced/kernels.cu."""
 import json
 import os
 import subprocess
@@ -10,7 +10,7 @@ import unittest
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-PROGRAM = ROOT / "simt" / "tests" / "traced" / "kernels.cu"
+PROGRAM = ROOT / "tests" / "cli" / "traced" / "kernels.cu"
 
 LOADS = "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"
 LOAD_SECTORS = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"
@@ -141,7 +141,7 @@ class Counts(unittest.TestCase):
         self.assertEqual([kernel["name"] for kernel in self.trace["kernels"]][:3], ["coalesced", "strided", "offset_by_one"])
         kernel = self.kernels["strided"]
         self.assertEqual((kernel["grid"], kernel["block"]), ([2, 1, 1], [64, 1, 1]))
-        self.assertTrue(kernel["file"].endswith("simt/tests/traced/kernels.cu"), kernel["file"])
+        self.assertTrue(kernel["file"].endswith("tests/cli/traced/kernels.cu"), kernel["file"])
         lines = {(line["operation"], line["text"]): line for line in kernel["lines"]}
         self.assertEqual(set(lines), {("global load", "in[8 * index()]"), ("global store", "out[index()]")})
         load = lines["global load", "in[8 * index()]"]

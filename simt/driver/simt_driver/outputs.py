@@ -9,8 +9,8 @@ import os
 import stat
 from pathlib import Path
 
-from days_cli import console
-from days_cli.errors import DaysError
+from simt_driver import caller, console
+from simt_driver.errors import CommandError
 
 _numbers = itertools.count()  # of the files that are not whole yet
 
@@ -32,25 +32,25 @@ def is_ordinary(path):
 
 
 def refuse_inputs(outputs, inputs, hint):
-    """DaysError where an output would destroy an input or another output. outputs: (what asked for it, path) pairs."""
+    """CommandError where an output would destroy an input or another output. outputs: (what asked for it, path) pairs."""
     outputs = [(flag, path) for flag, path in outputs if is_ordinary(path)]
     for flag, path in outputs:
         taken = next((name for name in inputs if same_file(path, name)), None)
         if taken is not None:
             link = "" if os.path.normpath(taken) == os.path.normpath(path) else f", which is {taken},"
-            raise DaysError(f"{flag} {path}{link} would be written over a file that is read", hint)
+            raise CommandError(f"{flag} {path}{link} would be written over a file that is read", hint)
     for (flag, path), (other_flag, other) in itertools.combinations(outputs, 2):
         if same_file(path, other):
-            raise DaysError(f"{flag} {path} and {other_flag} {other} are one file: one of them would be lost", hint)
+            raise CommandError(f"{flag} {path} and {other_flag} {other} are one file: one of them would be lost", hint)
 
 
 def put(target, data, executable=False):
     """Makes `data` (bytes or text) the contents of the file `target`. An ordinary file is replaced in one move, so that it is
     never half written and a program that runs goes on; a symbolic link stays one, and what it points to is replaced; a
-    device or a pipe is written into. DaysError for a folder, or where there is no folder; OSError names the target."""
+    device or a pipe is written into. CommandError for a folder, or where there is no folder; OSError names the target."""
     target = Path(target)
     if target.is_dir():
-        raise DaysError(f"{target} is a folder", "./days --help")
+        raise CommandError(f"{target} is a folder", caller.HELP)
     if isinstance(data, str):
         data = data.encode("utf-8", "surrogateescape")
     place = os.path.realpath(target)
@@ -60,20 +60,20 @@ def put(target, data, executable=False):
             return
         _replace(place, data, executable)
     except FileNotFoundError as error:
-        raise DaysError(f"no folder {target.parent}", f"mkdir -p {os.path.relpath(target.parent)}") from error
+        raise CommandError(f"no folder {target.parent}", f"mkdir -p {os.path.relpath(target.parent)}") from error
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(target)) from error
 
 
 def check_json(target, command):
-    """DaysError where --json would replace what is no JSON: said before anything is built. None and "-" are no files."""
+    """CommandError where --json would replace what is no JSON: said before anything is built. None and "-" are no files."""
     if target in (None, "-") or not os.path.isfile(target):
         return
     try:
         if os.path.getsize(target):
             json.loads(Path(target).read_bytes())
     except (ValueError, RecursionError) as error:
-        raise DaysError(f"--json {target} would be written over a file that is no JSON", f"./days {command} --help") from error
+        raise CommandError(f"--json {target} would be written over a file that is no JSON", f"{caller.COMMAND} {command} --help") from error
 
 
 def put_json(target, data):
@@ -117,7 +117,7 @@ def _write(descriptor, data):
 def _part(folder, mode):
     """(path, descriptor) of a new file there: nobody else's, nor another thread's."""
     while True:
-        path = os.path.join(folder, f".days-{os.getpid()}-{next(_numbers)}.part")
+        path = os.path.join(folder, f".simt-{os.getpid()}-{next(_numbers)}.part")
         with contextlib.suppress(FileExistsError):  # left by a process of this number that was killed
             return path, os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
 

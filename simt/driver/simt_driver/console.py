@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import shutil
 import sys
 import textwrap
 
-from days_cli import COMMANDS
-from days_cli.errors import ENVIRONMENT, DaysError
+from simt_driver import caller
+from simt_driver.errors import ENVIRONMENT, CommandError
 
 WIDTH = 80
 _CODES = {"green": "32", "red": "1;31", "yellow": "33", "cyan": "36", "bold": "1"}
@@ -47,9 +46,8 @@ def status(word, width=0):
 
 
 def paint_commands(text, stream=None):
-    """Colours the days commands in a sentence: ./days, its subcommand, and a number or flag after it."""
-    return re.sub(r"\./days(?: (?:" + "|".join(COMMANDS) + r")\b)?(?: (?:\d+|--?\w[\w-]*)\b)*",
-                  lambda match: paint(match.group(), "cyan", stream), text)
+    """Colours the commands in a sentence."""
+    return caller.COMMANDS.sub(lambda match: paint(match.group(), "cyan", stream), text)
 
 
 def wrap(text, indent="", first=None):
@@ -63,7 +61,7 @@ def say(text=""):
 
 
 def write(text):
-    """To standard output; DaysError where it takes no more, because a result that nobody can read is none."""
+    """To standard output; CommandError where it takes no more, because a result that nobody can read is none."""
     with _output():
         sys.stdout.write(text)
         sys.stdout.flush()
@@ -83,7 +81,7 @@ def _output():
             descriptor = os.open(os.devnull, os.O_WRONLY)
             os.dup2(descriptor, sys.stdout.fileno())
             os.close(descriptor)
-        raise DaysError(f"standard output: {error.strerror}; what it did not take is lost", code=ENVIRONMENT) from error
+        raise CommandError(f"standard output: {error.strerror}; what it did not take is lost", code=ENVIRONMENT) from error
 
 
 def note(text):

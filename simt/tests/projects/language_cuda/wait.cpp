@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: MIT
+#include <cuda_runtime.h>
+
+bool done() {
+  return cudaDeviceSynchronize() == cudaSuccess;
+}
