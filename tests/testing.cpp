@@ -40,20 +40,22 @@ Tally& tally() {
   return all;
 }
 
-// Instances of small problems, kept from one variant to the next so that each reference runs once. Freed
-// before main returns.
+// The instances of one shape and type, kept from one row to the next so that each reference runs once. Freed when
+// another shape comes, and before main returns: the CPU backend looks at the ends of every buffer after each launch.
 class Instances {
  public:
   Instance& get(const LadderInfo& ladder, size_t type, const Shape& shape, size_t maker) {
-    const std::string key = ladder.day + "/" + ladder.name + "/" + ladder.types[type].name + "/" +
-                            shape.text() + "/" + std::to_string(maker);
-    const auto found = kept_.find(key);
+    const std::string group =
+        ladder.day + "/" + ladder.name + "/" + ladder.types[type].name + "/" + shape.text();
+    if (group != group_) clear();
+    group_ = group;
+    const auto found = kept_.find(maker);
     if (found != kept_.end()) return *found->second;
     constexpr double kMostBytes = 1 << 28;
     const double bytes = Instance::device_bytes(ladder, type, shape, maker);
     if (bytes_ + bytes > kMostBytes) clear();
     bytes_ += bytes;
-    return *(kept_[key] = std::make_unique<Instance>(ladder, type, shape, maker));
+    return *(kept_[maker] = std::make_unique<Instance>(ladder, type, shape, maker));
   }
   void clear() {
     kept_.clear();
@@ -61,7 +63,8 @@ class Instances {
   }
 
  private:
-  std::map<std::string, std::unique_ptr<Instance>> kept_;
+  std::string group_;
+  std::map<size_t, std::unique_ptr<Instance>> kept_;
   double bytes_ = 0;
 };
 Instances& instances() {
@@ -245,20 +248,16 @@ void test_parallel(const LadderInfo& ladder, size_t type, const Shape& shape) {
   }
 }
 // A ladder's own rule accepts what its reference makes.
-void test_reference(const LadderInfo& ladder, size_t type) {
-  for (const Shape& shape : ladder.test_shapes) {
-    for (size_t maker = 0; maker < ladder.makers.size(); ++maker) {
-      const Report report = instances().get(ladder, type, shape, maker).run_serial();
-      EXPECT_TRUE(report.ok()) << "reference, " << shape.text() << maker_text(ladder, maker) << ":\n"
-                               << report.text();
-    }
+void test_reference(const LadderInfo& ladder, size_t type, const Shape& shape) {
+  for (size_t maker = 0; maker < ladder.makers.size(); ++maker) {
+    const Report report = instances().get(ladder, type, shape, maker).run_serial();
+    EXPECT_TRUE(report.ok()) << "reference, " << shape.text() << maker_text(ladder, maker) << ":\n"
+                             << report.text();
   }
 }
-void test_by_rows(const LadderInfo& ladder, size_t type) {
-  for (const Shape& shape : ladder.test_shapes) {
-    const Report report = instances().get(ladder, type, shape, 0).run_by_rows();
-    EXPECT_TRUE(report.ok()) << "reference by rows, " << shape.text() << ":\n" << report.text();
-  }
+void test_by_rows(const LadderInfo& ladder, size_t type, const Shape& shape) {
+  const Report report = instances().get(ladder, type, shape, 0).run_by_rows();
+  EXPECT_TRUE(report.ok()) << "reference by rows, " << shape.text() << ":\n" << report.text();
 }
 
 // exercise.cu as it is shipped compiles, launches, and writes nothing.
@@ -381,13 +380,35 @@ void add_tests(const LadderInfo& ladder) {
   };
   ++tally().ladders;
   const std::vector<Shape>& shapes = ladder.test_shapes;
-  for (const Row& row : ladder.rows) {
-    if (row.exercise) {
-      add("skeleton_is_unsolved", [&ladder, &row] { test_skeleton(ladder, row); });
-      continue;
+  for (size_t type = 0; type < ladder.types.size(); ++type) {
+    const Typed& typed = ladder.types[type];
+    for (size_t i = 0; i < shapes.size(); ++i) {  // all of a shape, one after the other: see Instances
+      const Shape& shape = shapes[i];
+      const std::string of_shape = "/" + typed.name + "_" + shape.text("x");
+      for (const Row& row : ladder.rows) {
+        if (row.exercise || row.baseline) continue;
+        const auto [tested, turn] = turn_of(repeats_type(ladder, row, type), type, i);
+        if (!tested) {
+          tally().left_out += ladder.makers.size();
+          continue;
+        }
+        add(words(row.name) + of_shape,
+            [&ladder, &row, type, &shape, turn = turn] { test_shape(ladder, row, type, shape, turn); });
+      }
+      if (!tests_all()) continue;
+      if (typed.parallel) {
+        add("CPU_parallel" + of_shape, [&ladder, type, &shape] { test_parallel(ladder, type, shape); });
+      }
+      if (!typed.checks.empty()) {
+        add("CPU_reference_passes_the_checks" + of_shape,
+            [&ladder, type, &shape] { test_reference(ladder, type, shape); });
+      }
+      if (typed.reference_by_rows) {
+        add("CPU_by_rows" + of_shape, [&ladder, type, &shape] { test_by_rows(ladder, type, shape); });
+      }
     }
-    for (size_t type = 0; type < ladder.types.size(); ++type) {
-      const std::string stem = words(row.name) + "/" + ladder.types[type].name;
+    for (const Row& row : ladder.rows) {
+      const std::string stem = words(row.name) + "/" + typed.name;
       if (row.baseline) {  // one test: whether the library is here is the same for all shapes
         add(stem, [&ladder, &row, type] {
           for (const Shape& shape : ladder.test_shapes) {
@@ -395,47 +416,24 @@ void add_tests(const LadderInfo& ladder) {
             if (::testing::Test::IsSkipped() || ::testing::Test::HasFatalFailure()) return;
           }
         });
-        continue;
-      }
-      const bool repeats = repeats_type(ladder, row, type);
-      for (size_t i = 0; i < shapes.size(); ++i) {
-        const auto [tested, turn] = turn_of(repeats, type, i);
-        if (!tested) {
-          tally().left_out += ladder.makers.size();
-          continue;
-        }
-        add(stem + "_" + shapes[i].text("x"), [&ladder, &row, type, shape = shapes[i], turn = turn] {
-          test_shape(ladder, row, type, shape, turn);
+      } else if (!row.exercise && row.needs[type] && row.launch[type]) {
+        add(stem + "_takes_some_shape", [&ladder, &row, type] {
+          for (const Shape& shape : ladder.test_shapes) {
+            if (instances().get(ladder, type, shape, 0).supports(row)) return;
+          }
+          ADD_FAILURE() << row.name << " takes none of the ladder's test shapes: needs " << row.needs_text;
         });
       }
-      if (!row.needs[type] || !row.launch[type]) continue;
-      add(stem + "_takes_some_shape", [&ladder, &row, type, shapes] {
-        for (const Shape& shape : shapes) {
-          if (instances().get(ladder, type, shape, 0).supports(row)) return;
-        }
-        ADD_FAILURE() << row.name << " takes none of the ladder's test shapes: needs " << row.needs_text;
-      });
-    }
-  }
-  for (size_t type = 0; type < ladder.types.size(); ++type) {
-    for (const Shape& shape : ladder.test_shapes) {
-      if (!ladder.types[type].parallel || !tests_all()) continue;
-      add("CPU_parallel/" + ladder.types[type].name + "_" + shape.text("x"),
-          [&ladder, type, shape] { test_parallel(ladder, type, shape); });
-    }
-    if (!ladder.types[type].checks.empty() && tests_all()) {
-      add("CPU_reference_passes_the_checks/" + ladder.types[type].name,
-          [&ladder, type] { test_reference(ladder, type); });
-    }
-    if (ladder.types[type].reference_by_rows && tests_all()) {
-      add("CPU_by_rows/" + ladder.types[type].name, [&ladder, type] { test_by_rows(ladder, type); });
     }
 #ifndef __SIMT__
     for (const Shape& shape : ladder.gpu_shapes) {
-      add("all_rungs/" + ladder.types[type].name + "_" + shape.text("x"),
+      add("all_rungs/" + typed.name + "_" + shape.text("x"),
           [&ladder, type, shape] { test_big_shape(ladder, type, shape); });
     }
 #endif
+  }
+  for (const Row& row : ladder.rows) {
+    if (row.exercise) add("skeleton_is_unsolved", [&ladder, &row] { test_skeleton(ladder, row); });
   }
 }
 

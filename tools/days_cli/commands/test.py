@@ -251,7 +251,7 @@ def _extent(ladder):
     """5 rungs x 23 shapes x 3 types; 6 programs x 3 orders. ladder: (name, cases)"""
     name, cases = ladder
     parts = [_parts(case) for case in cases if not case.name.startswith(_REJECT)]
-    variants = {variant for variant, _, _ in parts} - {"CPU_parallel"}
+    variants = {variant for variant, _, _ in parts if not variant.startswith("CPU_")}
     shapes = {shape for _, _, shape in parts if re.fullmatch(r"\d+(x\d+)*", shape)}
     kinds = {kind for _, kind, _ in parts}
     counts = [(len(variants), "rung"), (len(shapes), "shape")] + ([(len(kinds), "type")] if len(kinds) > 1 else [])
@@ -271,7 +271,9 @@ def _show_ladder(cases):
             rejected.append((case.name[len(_REJECT):], word))
         else:
             lines.setdefault(variant + (f" {kind}" if len(kinds) > 1 else ""), []).append(case)
-    for name, group in lines.items():
+    # A program's tests go shape by shape, and a table rung by rung: in the order in which they come first.
+    order = list(dict.fromkeys(name.partition(" ")[0] for name in lines))
+    for name, group in sorted(lines.items(), key=lambda line: order.index(line[0].partition(" ")[0])):
         _show_line(name, group)
     line = "must be rejected:"
     length = len(line)
