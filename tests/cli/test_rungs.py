@@ -162,6 +162,11 @@ class Gates(unittest.TestCase):
                         limit = rung_gates._limit(metric, start, goal)
                         self.assertTrue(goal <= limit < start, (metric.key, start, goal, limit))
 
+    def test_large_figures_have_no_decimals(self):
+        reads = rung_gates.COUNTERS[0]
+        self.assertEqual([reads.shown(value) for value in (1.128, 19.5, 160.25)], ["1.13", "19.50", "160"])
+        self.assertEqual(rung_gates._limit(reads, 256, 160.125), 170)
+
     def test_no_barrier_is_none(self):
         self.assertEqual(self.falls({"barriers": 128}, {}, rung_gates.BESIDES), {"barriers": 0})
 
@@ -217,7 +222,7 @@ class Gates(unittest.TestCase):
                 with mock.patch.object(paths, "RUN_BUILD", Path(folder)), mock.patch.object(judge, "Kernel", return_value=kernel), \
                         mock.patch.object(judge, "measure_at", return_value=measured) as measure:
                     stamp = program.stat()
-                    key = f"day13_transpose {stamp.st_mtime_ns} {stamp.st_size} padded"
+                    key = f"day13_transpose {stamp.st_mtime_ns} {stamp.st_size} padded steady"
                     (Path(folder) / "rung-counts.json").write_text(text % key if "%" in text else text)
                     self.assertEqual(rung_gates._counts(rung("13 padded"), "")[0]["sectors"], 7)
                     self.assertEqual(rung_gates._counts(rung("13 padded"), "")[1], [8, 8])

@@ -247,11 +247,12 @@ def measure(kernel):
     return measure_at(kernel)[:2]
 
 
-def measure_at(kernel, flags=()):
-    """The same, and the extents of the shape; flags say which other one."""
+def measure_at(kernel, flags=(), steady=False):
+    """The same, and the extents of the shape; flags say which other one. steady: one block after the other, so that what waits for
+    another block reads as often on every run."""
     program = kernel.program(traced=True)
     counted, table = explain.count(program, kernel.day, kernel.variant, [*kernel.flags, *flags], seconds=PROGRAM_SECONDS,
-                                   own=kernel.file)
+                                   own=kernel.file, environment={"SIMT_THREADS": "1"} if steady else None)
     launches = traces.launches(counted)
 
     def total(name):

@@ -32,7 +32,7 @@ class Metric:
     means: str = ""
 
     def shown(self, value):
-        return self.form.format(value)
+        return ("{:,.0f}" if self.form == "{:.2f}" and value >= 20 else self.form).format(value)
 
 
 COUNTERS = (
@@ -162,7 +162,8 @@ def _kept(start, goal):
 def _limit(metric, start, goal):
     """Between the two, near the goal, as a round number."""
     if "%" in metric.form or "." in metric.form.replace(",.0f", ""):
-        limit = math.ceil((goal + _SLACK * (start - goal)) * 100 - 1e-9) / 100
+        limit = goal + _SLACK * (start - goal)
+        limit = math.ceil(limit) if limit >= 20 else math.ceil(limit * 100 - 1e-9) / 100
     elif start < 20 or (goal == 0 and metric in BESIDES):
         limit = goal
     else:
@@ -190,11 +191,11 @@ def _counts(rung, size):
     program = kernel.program(traced=True)
     flags = ["--size", size] if size else []
     stamp = program.stat()
-    key = " ".join([program.name, str(stamp.st_mtime_ns), str(stamp.st_size), rung.name, *flags])
+    key = " ".join([program.name, str(stamp.st_mtime_ns), str(stamp.st_size), rung.name, "steady", *flags])
     known = _remembered()
     if not _whole(known.get(key)):
         console.progress(f"counting {rung.name}" + (f" at {size}" if size else ""))
-        values, launches, shape = judge.measure_at(kernel, flags)
+        values, launches, shape = judge.measure_at(kernel, flags, steady=True)
         console.clear_progress()
         known = {name: value for name, value in known.items()  # what an older program counted is of no use any more
                  if not name.startswith(program.name + " ") or name.startswith(" ".join(key.split()[:3]) + " ")}
@@ -273,7 +274,7 @@ def counters(kernel, rung, gates):
     if gates.kind == "speed":
         return judge.Stage("counters", "skip", gates.why)
     try:
-        values, launches, _ = judge.measure_at(kernel, gates.flags())
+        values, launches, _ = judge.measure_at(kernel, gates.flags(), steady=True)
         if gates.kind == "code":
             values.update(code_of(paths.ROOT / kernel.file if kernel.file else rung.file))
     except DaysError as error:

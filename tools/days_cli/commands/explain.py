@@ -114,7 +114,7 @@ def _listed(program, yours=False):
     return names
 
 
-def _trace(command, results=None, seconds=None):
+def _trace(command, results=None, seconds=None, environment=None):
     """Runs a traced program: (its trace, its results, what it wrote to standard output, its exit code). DaysError where it
     fails, or takes longer than that many seconds."""
     name = os.path.basename(str(command[0]))
@@ -122,7 +122,7 @@ def _trace(command, results=None, seconds=None):
         trace = Path(folder) / "trace.json"
         if results:
             command = [*command, "--json", str(Path(folder) / "results.json")]
-        ended = programs.run(command, {"SIMT_TRACE": str(trace), "NO_COLOR": "1"}, seconds=seconds)
+        ended = programs.run(command, {"SIMT_TRACE": str(trace), "NO_COLOR": "1", **(environment or {})}, seconds=seconds)
         failed = ended.problem or ended.code
         if failed and (results or not trace.exists()):
             console.tell(ended.stdout + ended.stderr, "")
@@ -146,10 +146,10 @@ def _of_day(trace, day, file=""):
     return dict(trace, kernels=own or [k for k in trace["kernels"] if not k["file"].startswith("common/harness")])
 
 
-def count(program, day, variant, flags=(), seconds=None, own=""):
+def count(program, day, variant, flags=(), seconds=None, own="", environment=None):
     """(trace of the day's own kernels, the run's results) of a variant; without flags on the shape that it has on the CPU. own:
     the learner's file, whose kernels are the day's."""
-    trace, table, _, _ = _trace([program, "--variant", variant, *flags], results=True, seconds=seconds)
+    trace, table, _, _ = _trace([program, "--variant", variant, *flags], results=True, seconds=seconds, environment=environment)
     return _of_day(trace, day, own), table
 
 

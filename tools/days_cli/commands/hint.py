@@ -65,5 +65,5 @@ def _print(markdown):
                 console.say(("    " + line).rstrip())
             continue
         for paragraph in filter(None, re.split(r"\n\s*\n", part.strip())):
-            for line in console.wrap(" ".join(paragraph.split())):
+            for line in console.wrap(" ".join(paragraph.split()).replace("**", "")):
                 console.say(line)
