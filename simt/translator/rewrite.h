@@ -17,6 +17,8 @@ struct Unit {
   const Options& options;
 };
 
+/// Fails where device code calls a host function or uses a host variable.
+void refuse_host_code(const Unit&);
 /// __global__, __device__, ...: linkage; kernels become host functions that queue a closure of their body.
 void rewrite_declarations(const Unit&);
 /// __shared__ variables become references into the running block's memory.

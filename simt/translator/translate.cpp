@@ -26,6 +26,7 @@ std::string translate(const std::string& preprocessed, const Options& options) {
   const Scopes scopes(tokens);
   Edits edits(tokens);
   const Unit unit{tokens, scopes, edits, options};
+  refuse_host_code(unit);
   remove_pragmas(tokens, edits);
   rewrite_declarations(unit);
   rewrite_shared(unit);

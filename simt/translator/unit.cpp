@@ -3,6 +3,7 @@
 // most files.
 #include "command.cpp"
 #include "edits.cpp"
+#include "refuse_host_code.cpp"
 #include "rewrite_declarations.cpp"
 #include "rewrite_device_code.cpp"
 #include "rewrite_heap.cpp"
