@@ -11,9 +11,13 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "internal.h"
 
@@ -23,6 +27,7 @@ namespace {
 constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
 constexpr int kInterrupt = SIGURG;  // from the watchdog; ignored by default, so a late one does no harm
 constexpr std::size_t kSignalStack = 256 * 1024;
+constexpr const char* kStackOverflow = "stack overflow";  // the title of that report
 struct sigaction previous[NSIG];
 
 void* interrupted_instruction(void* context) {
@@ -79,6 +84,23 @@ std::vector<void*> kernel_frames(void* instruction) {
   return {first};
 }
 
+// A frame that is too large faults in the prologue of its function. Where a kernel was inlined into the runtime's code, that
+// is a line of the runtime's; the kernel's own lines begin with the body, some instructions later.
+std::vector<void*> frames_of_overflow(std::vector<void*> frames) {
+  const auto of_user = [](void* frame) {
+    const std::vector<Line> lines = lines_of(frame);
+    return std::any_of(lines.begin(), lines.end(), [](const Line& line) { return line.user; });
+  };
+  if (std::any_of(frames.begin(), frames.end(), of_user)) return frames;
+  for (const int bytes : {32, 48, 64, 96, 128, 192}) {  // few, because a look-up may start another program
+    void* later = static_cast<char*>(frames.front()) + bytes;
+    if (!of_user(later)) continue;
+    frames.front() = later;
+    break;
+  }
+  return frames;
+}
+
 // An array that is larger than the guard may reach beyond it, but the frame that has it begins there as well.
 Failure describe_memory_fault(const char* address, const char* verb, const char* stack_end) {
   const Thread& thread = *current;
@@ -89,10 +111,10 @@ Failure describe_memory_fault(const char* address, const char* verb, const char*
   if (in_guard || frame_outside) {
     return failure_here(
         "simt-oob-local",
-        format_text("stack overflow\n"
+        format_text("%s\n"
                     "A thread's local variables and calls need more than %zu KiB.\n"
                     "SIMT_STACK=%zu gives each thread so many KiB; on a GPU it has 512 at most.",
-                    options().stack_bytes / 1024, options().stack_bytes / 256));
+                    kStackOverflow, options().stack_bytes / 1024, options().stack_bytes / 256));
   }
   if (is_shared(address)) {
     return failure_here("simt-oob-shared",
@@ -160,6 +182,7 @@ void handle(int signal, siginfo_t* info, void* context) {
                                         interrupted_stack(context));
     }
     failure.frames = kernel_frames(instruction);
+    if (failure.title == kStackOverflow) failure.frames = frames_of_overflow(std::move(failure.frames));
     abandon(std::move(failure));
   }
   const char* address = static_cast<const char*>(info->si_addr);
