@@ -14,7 +14,7 @@ import unittest
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
+SIMT = Path(__file__).resolve().parents[1]
 HOST = "int triple_of(int x) { return x; } "
 KERNEL = "__global__ void k(int* p) { %s }"
 
@@ -88,8 +88,8 @@ class HostCode(unittest.TestCase):
         cls.folder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(cls.folder.cleanup)
         cls.simtcc = Path(cls.folder.name) / "simtcc"
-        include = f'-DSIMT_INCLUDE_DIR="{ROOT / "include"}"'
-        sources = [ROOT / "translator" / name for name in ("unit.cpp", "main.cpp")]
+        include = f'-DSIMT_INCLUDE_DIR="{SIMT / "include"}"'
+        sources = [SIMT / "translator" / name for name in ("unit.cpp", "main.cpp")]
         subprocess.run(["c++", "-O1", "-std=c++20", include, *sources, "-o", cls.simtcc], check=True)
 
     def judge(self, command, text):

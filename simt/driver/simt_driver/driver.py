@@ -59,7 +59,7 @@ class Installed:
     def __init__(self, folder):
         folder = Path(folder)
         self.toolkit = folder / "toolkit"
-        self.include = str(folder / "include")
+        self.include = os.path.realpath(folder / "include")  # as g++ shortens the names of system headers
         self.translator = folder / "simt-translate"
         self.library = folder / "libsimt.a"
         self.inputs = (self.translator, self.library)
