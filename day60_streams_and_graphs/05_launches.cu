@@ -82,7 +82,7 @@ int main(int argc, char** argv) {
       std::printf("%-16s %8.1f us of the host, in none of these times\n", "to record anew",
                   recording.count());
     } else {
-      std::printf("once more: %d launches, or 1 of a graph, or (other arguments) 1 update and 1 launch\n",
+      std::printf("to run the chain again: %d launches, or 1 of a graph (other arguments: 1 update more)\n",
                   kKernels);
     }
     CUDA_CHECK(cudaGraphExecDestroy(ready));

@@ -52,7 +52,7 @@ def overlapped():
         card.text(left - 8, y + 23, engine, bold=True, at="end")
         for chunk, (stream, begin, _, _) in enumerate(boxes):  # an engine takes the chunks in their order
             card.box(left + begin * size, y, size, height, THREADS[int(stream) - 1], line=WHITE, round=2)
-            card.text(left + (begin + 0.5) * size, y + 23, chunk, 15, WHITE)
+            card.text(left + (begin + 0.5) * size, y + 22, chunk, 13, WHITE)
     edge, first, last = top + 3 * (height + 10), left + 2 * size, left + CHUNKS * size
     card.line(first, edge, last, edge, SOFT, 2)
     card.line(first, edge - 6, first, edge, SOFT, 2)
@@ -134,11 +134,24 @@ def launches():
 
 @picture("dependent.svg")
 def dependent():
-    card = Card("A dependent launch starts early", 262, "The second kernel starts its blocks and finds its elements while the first one "
-                                                        "still computes, and waits for its end before it reads them.")
-    card.time(62, [("kernel 1", [("start", 0, 3, EMPTY), ("read, turn, write", 3, 10, REGISTERS)]),
-                   ("kernel 2", [("start", 3, 6, EMPTY), ("wait", 6, 10, None), ("read, turn, write", 10, 17, REGISTERS)])],
-              left=92, end=17, words="not to scale")
-    card.text(240, 216, "start: blocks start and find their elements", 15, SOFT)
-    card.text(240, 242, "kernel 2 may, once all blocks of kernel 1 have", 15, SOFT)
+    card = Card("A dependent launch starts early", 424, "Plain launches leave a gap between two kernels, in which the second one's blocks "
+                                                        "start and find their elements. With a dependent launch they do that while the "
+                                                        "first kernel still computes, and wait for its end before they read.")
+    left, start, work, end = 92, 2.6, 7.4, 20
+    ends, unit = start + work, (480 - left - 24) / end
+    first = ("kernel 1", [("start", 0, start, EMPTY), ("read, turn, write", start, ends, REGISTERS)])
+    card.text(240, 62, "plain launches", 15, SOFT)
+    card.time(76, [first, ("kernel 2", [("start", ends, ends + start, EMPTY), ("read, turn, write", ends + start, end, REGISTERS)])],
+              left=left, end=end, words="not to scale")
+    begin, over = left + ends * unit + 1, left + (ends + start) * unit - 1
+    card.line(begin, 104, over, 104, BAD, 2)
+    card.line(begin, 97, begin, 111, BAD, 2)
+    card.line(over, 97, over, 111, BAD, 2)
+    card.text((begin + over) / 2, 91, "gap", 15, BAD, bold=True)
+    card.text(240, 222, "dependent launches: kernel 1 hides the start", 15, SOFT)
+    card.time(236, [first, ("kernel 2", [("start", start, 2 * start, EMPTY), ("wait", 2 * start, ends, None),
+                                         ("read, turn, write", ends, ends + work, REGISTERS)])],
+              left=left, end=end, words="not to scale")
+    card.text(240, 380, "start: blocks start and find their elements;", 15, SOFT)
+    card.text(240, 404, "kernel 2 may, once all blocks of kernel 1 have started", 15, SOFT)
     return card
