@@ -115,6 +115,15 @@ class Starts(unittest.TestCase):
         self.assertIn("requires Half<T>\nvoid attention_mma(", text)
         self.assertIn("INSTANTIATE_LAUNCHER(attention_mma, Attention, days::half, days::bf16);", text)
 
+    def test_a_rung_of_one_type_after_one_of_many_and_the_other_way_round(self):
+        self.assertIn("Grayscale<uint8_t>& p, cudaStream_t stream) {\n  using T = uint8_t;\n", rungs.start_text(rung("3 words")))
+        self.assertEqual(rung("3 words").before.name, "bytes")
+        for found in every():
+            if found.before:
+                self.assertLessEqual(rungs._types(found.file, found.launcher), rungs._types(found.before.file, found.before.launcher))
+                self.assertTrue(rungs._types(found.file, found.launcher), found.words)
+        self.assertNotEqual(rung("3 vectors").before.name, "words")
+
     def test_a_version_is_of_the_code_and_not_of_its_comments(self):
         found = rung("13 padded")
         version = rungs.version(found)

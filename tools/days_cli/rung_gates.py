@@ -332,8 +332,9 @@ def _worst(key, launches):
               "atomics": [one for one in lines if one[0].space == "global" and one[0].op == "atomic"],
               "shared_atomics": [one for one in lines if one[0].space == "shared" and one[0].op == "atomic"],
               "shared_requests": [one for one in lines if one[0].space == "shared" and one[0].op != "atomic"]}.get(key, [])
+    most = max((line.requests * times for line, times in chosen), default=0)
     return [(line, f"makes {line.requests * times:,} requests") for line, times in
-            sorted(chosen, key=lambda one: -one[0].requests * one[1])]
+            sorted(chosen, key=lambda one: -one[0].requests * one[1]) if line.requests * times * 20 >= most]
 
 
 def _code_of(line):

@@ -2,7 +2,8 @@
 """Every rung is an exercise: which rung it starts from, and the learner's file, which is that rung's kernel under this rung's
 name. What it must reach is in rung_gates.py.
 
-A rung starts from the one that its file's header names ("Changed since padded: ..."), else from the row before it in its ladder."""
+A rung starts from the one that its file's header names ("Changed since padded: ..."), else from the row before it in its ladder;
+and from none that lacks an element type of its own."""
 from __future__ import annotations
 
 import difflib
@@ -48,16 +49,32 @@ def of_day(day):
         earlier = []
         for name, launcher in ladders.VARIANT.findall(text, start.end(), end):
             if name in files and name not in found:
-                found[name] = Rung(day, ladder, name, launcher, files[name], _before(name, files[name], earlier))
+                found[name] = Rung(day, ladder, name, launcher, files[name], _before(name, launcher, files[name], earlier))
                 earlier.append(found[name])
     return found
 
 
-def _before(name, file, earlier):
+def _before(name, launcher, file, earlier):
+    types = _types(file, launcher)
+    earlier = [rung for rung in earlier if types <= _types(rung.file, rung.launcher)]
     about = _header(file.read_text(encoding="utf-8"), name)
     since = re.search(r"\b[Ss]ince (\w+)", about)
     named = next((rung for rung in reversed(earlier) if since and since[1] in (rung.name, rung.name.partition("_")[2])), None)
     return named or (earlier[-1] if earlier else None)
+
+
+def _types(file, launcher):
+    """The element types that a file has the launcher for."""
+    text = file.read_text(encoding="utf-8")
+    many = re.search(rf"^INSTANTIATE_LAUNCHER\({launcher},\s*\w+,([^;]*)\);", text, re.MULTILINE)
+    one = re.search(rf"^void {launcher}\(const [\w:]+<([\w:]+)>", text, re.MULTILINE)
+    return {word.strip() for word in many[1].split(",")} if many else {_aliased(one[1], text)} if one else set()
+
+
+def _aliased(name, text):
+    """What a name of a type stands for, where the file gives it one of its own: `using T = days::half;`."""
+    own = re.search(rf"^using {name} = ([\w:]+);", text, re.MULTILINE)
+    return own[1] if own else name
 
 
 def _comment(text):
@@ -173,8 +190,12 @@ def _own_launcher(outside, rung):
             return ""
         takes = match["takes"]
         problem = re.match(r"const [\w:]+<[^<>]*>& ?", model["takes"])[0]
+        if not model["head"]:
+            problem = re.sub(r"<(\w+)>", lambda name: f"<{_aliased(name[1], theirs)}>", problem)
         takes = re.sub(r"^const [\w:]+<[^<>]*>& ?", lambda _: problem, takes)
-        return f"{model['head']}void {rung.launcher}({takes}) {{\n{match['body']}}}\n"
+        parameter, only = re.search(r"template <class (\w+)>", match["head"]), re.search(r"<([^<>]*)>", problem)[1]
+        named = f"  using {parameter[1]} = {only};\n" if parameter and not model["head"] else ""
+        return f"{model['head']}void {rung.launcher}({takes}) {{\n{named}{match['body']}}}\n"
     outside = _FUNCTION.sub(launcher, outside)
     outside = _INSTANCES.sub("", outside)
     last = outside.rfind("\n}  // namespace")
