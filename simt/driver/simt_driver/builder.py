@@ -71,7 +71,7 @@ def lock(folder):
     except OSError as error:
         place = os.path.relpath(folder)
         raise CommandError(f"cannot write to {place}: {error.strerror}",
-                        caller.OWN_FOLDER, ENVIRONMENT) from error
+                           caller.OWN_FOLDER, ENVIRONMENT) from error
     with handle:
         if fcntl:
             try:
@@ -238,10 +238,10 @@ class Build:
             lack = compiler_messages.lacking(output, process.returncode)
             if lack:
                 raise CommandError(f"too little {lack} to build {step.label}", compiler_messages.relief(lack, _command_line()),
-                                ENVIRONMENT)
+                                   ENVIRONMENT)
             if process.returncode < 0:
                 raise CommandError(f"the compiler was ended by signal {-process.returncode} at {step.label}", caller.DOCTOR,
-                                ENVIRONMENT)
+                                   ENVIRONMENT)
             raise CommandError(f"{step.source} does not compile" if step.source else f"{step.label} cannot be linked", code=WRONG)
         self._show(step.messages(output) if step.messages else output)  # warnings
 

@@ -127,7 +127,8 @@ class _Compilation:
         target = self._object_name(source)
         command = [*self.command(source), "-MD", "-MF", DEPS, "-MT", target, "-c", source.path, "-o", OUT]
         return Step(self.folder / name, command, [Path(source.path), *self._backend.inputs], source.path,
-                    list(self._backend.after), source.path, cwd=self._cwd, messages=lambda output: compiler_messages.compiling(output, self._include))
+                    list(self._backend.after), source.path, cwd=self._cwd,
+                    messages=lambda output: compiler_messages.compiling(output, self._include))
 
     def program(self):
         objects = [self.object(source) for source in self._request.sources]

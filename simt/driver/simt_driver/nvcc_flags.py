@@ -41,8 +41,8 @@ _SWITCHES = {
                "extra-device-vectorization", "ewp", "dlto", "dlink-time-opt", "lto", "source-in-ptx", "src-in-ptx"),
     "nvcc": ("keep", "save-temps", "no-compress", "display-error-number", "err-no", "no-display-error-number",
              "Wno-deprecated-gpu-targets", "no-host-device-initializer-list", "no-host-device-move-forward", "clean-targets",
-             "keep-device-functions", "compress-all", "allow-unsupported-compiler", "static-global-template-stub", "Wreorder", "Wext-lambda-captures-this",
-             "Wdefault-stream-launch", "Wmissing-launch-bounds", "no-exceptions"),
+             "keep-device-functions", "compress-all", "allow-unsupported-compiler", "static-global-template-stub", "Wreorder",
+             "Wext-lambda-captures-this", "Wdefault-stream-launch", "Wmissing-launch-bounds", "no-exceptions"),
     "silent": ("extended-lambda", "expt-extended-lambda", "expt-relaxed-constexpr", "m64", *_FORWARDING),
 }
 # Flags with a value.
@@ -163,7 +163,7 @@ class _Reader:
             self.request.link_inputs.append(path)
         else:
             raise CommandError(f'do not know what "{path}" is: .cu, .cpp, .cc, .cxx, .c, .o, .a and .so are known',
-                            help_command())
+                               help_command())
 
     def _option(self, word):
         name, equals, value = word.lstrip("-").partition("=")
@@ -203,7 +203,7 @@ class _Reader:
                 raise CommandError(f'--color is auto or always or never, not "{request.color}"', help_command())
         elif name in _GPU_OUTPUT:
             raise CommandError(f"{word}: {command_name()} makes programs, objects (-c) and archives (-lib) for this CPU, no GPU code",
-                            help_command())
+                               help_command())
         elif not self._known(name) and self._joined(word):
             pass
         else:
@@ -247,8 +247,9 @@ class _Reader:
             return self.request.compiler.append(word)
         if (dashes == "-" and name[:1] in ("W", "f", "m")) or name in ("pthread", "pedantic", "s", "ansi"):
             raise CommandError(f"nvcc knows no flag {word}; it hands on to the host compiler what follows -Xcompiler",
-                            f"{caller.COMPILER} -Xcompiler {word} ...")
-        known = [*_LONG, *_MODES, "options-file", "optf", "checked", "run", "shared", "verbose", "dryrun", "help", *(n for names in _SWITCHES.values() for n in names),
+                               f"{caller.COMPILER} -Xcompiler {word} ...")
+        known = [*_LONG, *_MODES, "options-file", "optf", "checked", "run", "shared", "verbose", "dryrun", "help",
+                 *(n for names in _SWITCHES.values() for n in names),
                  *(n for names in _VALUED.values() for n in names)]
         near = difflib.get_close_matches(name, known, 1)
         nearest = f" Nearest: {'--' if dashes == '--' or len(near[0]) > 1 else '-'}{near[0]}" if near else ""
