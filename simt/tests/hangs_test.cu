@@ -48,6 +48,7 @@ TEST(HangsApart, DISABLED_Lock) {
 
 __global__ void votes(volatile int* flag) {
   __shared__ int rounds;
+  if (threadIdx.x == 0) rounds = 0;
   int done;
   do {
     if (threadIdx.x == 0) rounds = (rounds + 1) % 3;
