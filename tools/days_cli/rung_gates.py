@@ -16,7 +16,8 @@ from days_cli.errors import WRONG, DaysError
 
 _LEAST = 1.25  # a counter that falls by less than this factor is not what a rung is about
 _IMPLIED = 1.35  # by so much more must a counter fall to be asked beside one that implies it
-_SLACK = 0.1  # of what the rung gains, which another kernel need not reach
+_SLACK = 0.1  # of what the rung gains, which another kernel need not reach,
+_MOST = 4  # but at most so many times what the rung has
 _ARCH = "90a"
 _FILE = "rung-counts.json"
 
@@ -161,15 +162,16 @@ def _kept(start, goal):
 
 def _limit(metric, start, goal):
     """Between the two, near the goal, as a round number."""
+    enough = goal + _SLACK * (start - goal)
+    if goal:
+        enough = min(enough, _MOST * goal)
     if "%" in metric.form or "." in metric.form.replace(",.0f", ""):
-        limit = goal + _SLACK * (start - goal)
-        limit = math.ceil(limit) if limit >= 20 else math.ceil(limit * 100 - 1e-9) / 100
+        limit = math.ceil(enough) if enough >= 20 else math.ceil(enough * 100 - 1e-9) / 100
     elif start < 20 or (goal == 0 and metric in BESIDES):
         limit = goal
     else:
-        limit = goal + _SLACK * (start - goal)
-        digits = 10 ** max(0, math.floor(math.log10(max(limit, 1))) - 1)
-        limit = math.ceil(limit / digits) * digits
+        digits = 10 ** max(0, math.floor(math.log10(max(enough, 1))) - 1)
+        limit = math.ceil(enough / digits) * digits
     return limit if goal <= limit < start else goal
 
 
