@@ -94,7 +94,7 @@ void look_after_operation(std::uint64_t number, const std::string& name) {
   const std::lock_guard<std::mutex> lock(e.mutex);
   for (auto it = e.reads.begin(); it != e.reads.end();) {
     EarlyRead& read = it->second;
-    const bool other = read.last_queued < number || read.thread != std::this_thread::get_id();
+    const bool other = read.last_queued < number || read.thread != host_that_waits();
     const bool news = read.changed_by.empty() && changed(it->first, read);
     if (news && !other) read.changed_by = name;
     it = news && other ? e.reads.erase(it) : std::next(it);

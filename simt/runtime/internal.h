@@ -25,6 +25,7 @@
 #include <functional>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "context.h"
@@ -363,6 +364,8 @@ void run_worker(Launch& launch, int number);
 bool finish_everything();  // runs all that is queued; false in a host function of a stream
 // The same at the program's end, on a thread of its own: what is thread-local is destroyed in this one.
 void finish_at_exit();
+// This thread; at the program's end the one that ends it, in whose place another one runs what is queued.
+std::thread::id host_that_waits();
 // Whether operations are queued, and none runs; the number of the last that was issued.
 bool operations_wait(std::uint64_t* last);
 bool in_operation();  // this thread runs one: a call of the API from a host function

@@ -212,7 +212,8 @@ void run_up_to(Queues& q, std::uint64_t number, std::unique_lock<std::mutex>& lo
 
 // ---- a host that waits by other means ----
 
-thread_local bool helping = false;  // this is the thread that helps it
+thread_local bool helping = false;      // this is the thread that helps it
+thread_local std::thread::id acts_for;  // the host's thread in whose place this one runs operations, if any
 
 double processor_seconds() {
   timespec t = {};
@@ -468,8 +469,15 @@ bool finish_everything() {
 void finish_at_exit() {
   if (std::uint64_t last; !operations_wait(&last)) return;
   ++runtime_threads;
-  std::thread([] { finish_everything(); }).join();
+  std::thread([host = std::this_thread::get_id()] {
+    acts_for = host;
+    finish_everything();
+  }).join();
   --runtime_threads;
+}
+
+std::thread::id host_that_waits() {
+  return acts_for == std::thread::id() ? std::this_thread::get_id() : acts_for;
 }
 
 bool query(const OperationPtr& operation) {
