@@ -151,7 +151,8 @@ def entries(text):
 def complaints():
     here = catalog.here()
     numbers = {day.number for day in here}
-    for path in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("docs/*.md")), *(day.folder / "README.md" for day in here)):
+    pages = (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("docs/*.md")), *(day.folder / "README.md" for day in here))
+    for path in filter(Path.is_file, pages):
         text = path.read_text(encoding="utf-8")
         found = [*links(path, text), *days_named(text, numbers), *late_links(text)]
         if path == ROOT / _GLOSSARY:
