@@ -9,6 +9,7 @@
 - a listing of a kernel that has the name of one of the day's and lines that this one has not (comments aside); "simplified" in the
   paragraph before it excuses that
 - a word that a note links to the glossary, but only after it has used it
+- an output that README.md shows and no note, whose outputs tools/note_outputs.py holds to their commands
 - an entry of docs/glossary.md that is longer than 60 words, has no number, or is not in its place by the alphabet
 
 Exit code: 0 nothing, 1 something, said as FILE:LINE: what.
@@ -148,6 +149,13 @@ def entries(text):
             yield line_of(text, match.start()), f"{match[1]} stands after {before}: entries are in the order of the alphabet"
 
 
+def borrowed(text, notes):
+    """(line, complaint) of outputs that stand in none of the notes."""
+    for match in re.finditer(r"<!-- output: .*?<!-- /output -->", text, re.DOTALL):
+        if not any(match[0] in note for note in notes):
+            yield line_of(text, match.start()), "no note shows this output: copy it from the note that has it"
+
+
 def complaints():
     here = catalog.here()
     numbers = {day.number for day in here}
@@ -157,6 +165,8 @@ def complaints():
         found = [*links(path, text), *days_named(text, numbers), *late_links(text)]
         if path == ROOT / _GLOSSARY:
             found += entries(text)
+        if path == ROOT / "README.md":
+            found += borrowed(text, [(day.folder / "README.md").read_text(encoding="utf-8") for day in here])
         for day in here:
             if day.folder == path.parent:
                 found += [*builds_on(day, numbers), *listings(day.folder, text)]

@@ -69,6 +69,13 @@ class Words(unittest.TestCase):
         self.assertEqual([line for line, _ in check_notes.entries("### warp\n\n1\n\n### bank\n\n2\n")], [5])
 
 
+class Borrowed(unittest.TestCase):
+    def test_a_note_has_it(self):
+        block = "<!-- output: ./days run 1 -->\n    ok\n<!-- /output -->"
+        self.assertEqual(list(check_notes.borrowed(block, ["# A\n", "# B\n" + block + "\n"])), [])
+        self.assertEqual([line for line, _ in check_notes.borrowed("# Top\n" + block, [block.replace("ok", "bad")])], [2])
+
+
 class Listings(Case):
     def setUp(self):
         super().setUp()
