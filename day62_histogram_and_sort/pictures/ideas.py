@@ -189,16 +189,18 @@ def one_pass():
     card.text(source.right + 12, source.y + 6, "colour:", 15, SOFT, "start")
     card.text(source.right + 12, source.y + 24, "digit", 15, SOFT, "start")
     card.text(target.right + 12, target.y - 4, "12 02 32:", 15, SOFT, "start")
-    card.text(target.right + 12, target.y + 14, "as in in", 15, SOFT, "start")
+    card.text(target.right + 12, target.y + 14, "as above", 15, SOFT, "start")
     return card
 
 
 @picture("staged.svg")
 def staged():
     digits = [2, 0, 1, 2, 0, 1, 2, 0]
-    card = Card("Sort the tile first, then write runs", 372,
-                "Eight keys with digits 2 0 1 2 0 1 2 0. Written from where they are, neighbours go to different places. Sorted in "
-                "shared memory first, neighbours go to neighbouring places.")
+    card = Card("Sort the tile first, then write runs", 392,
+                "Eight keys with digits 2 0 1 2 0 1 2 0, written by two stores of four keys each. Written from where they are, each "
+                "store touches three sectors. Sorted in shared memory first, neighbours go to neighbouring places, and each store "
+                "touches two.")
+    keys_a_store = cells_a_sector = 4
     order = sorted(range(8), key=lambda i: digits[i])
     places = {}  # of the digits in out: three runs, far apart
     for number, i in enumerate(order):
@@ -210,9 +212,17 @@ def staged():
         tile = card.cells(top, "", [digits[i] for i in row], size=34, fill=SHARED if name == "staged" else REGISTERS,
                           fills={n: THREADS[digits[i]] for n, i in enumerate(row)}, inks=dict.fromkeys(range(8), WHITE))
         out = card.cells(top + 84, "out", [""] * 12, size=30, fills={p: THREADS[digits[i]] for i, p in places.items()})
+        for first in range(0, 12, cells_a_sector):
+            card.frame(out.cells(first, first + cells_a_sector - 1), INK, 2, 0)
+        for first, x, at in ((0, tile.left - 10, "end"), (keys_a_store, tile.right + 10, "start")):
+            card.frame(tile.cells(first, first + keys_a_store - 1), INK, 2, 0)
+            touched = {places[i] // cells_a_sector for i in row[first:first + keys_a_store]}
+            card.text(x, tile.y - 3, f"store {first // keys_a_store + 1}:", 15, SOFT, at)
+            card.text(x, tile.y + 15, f"{len(touched)} sectors", 15, color, at)
         for n, i in enumerate(row):
             card.arrow(tile.cell(n).x, tile.bottom + 3, out.cell(places[i]).x, out.top - 3, THREADS[digits[i]], 1.5)
-    card.text(240, 358, "A colour is a digit; a tile of 8 keys, of one warp's store.", 15, SOFT)
+    card.text(240, 358, "A colour is a digit. Frames above: four keys of one store.", 15, SOFT)
+    card.text(240, 380, "Frames below: a sector, here of four cells.", 15, SOFT)
     return card
 
 
