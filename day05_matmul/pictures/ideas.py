@@ -3,7 +3,7 @@
 
     tools/pictures.py 5
 """
-from drawing import BAD, EMPTY, GLOBAL, GOOD, OUTPUT, SOFT, THREADS, WHITE, Card, picture
+from drawing import BAD, EMPTY, GLOBAL, GOOD, INK, OUTPUT, SOFT, THREADS, WHITE, Card, picture
 
 SIZE, LANES, STEP = 6, 4, 2  # a toy: 6 x 6 matrices, a warp of 4 lanes, step i = 2 of the loop over k
 SECTOR = 8  # floats: 32 bytes
@@ -31,7 +31,7 @@ def element():
 @picture("sectors.svg")
 def sectors():
     """Four lanes in one matrix, side by side and below one another, over the sectors in which it is stored."""
-    card = Card("A sector is a piece of a row", 310,
+    card = Card("A sector is a piece of a row", 332,
                 "Four rows of a matrix, each of two sectors of 8 floats. Lanes side by side touch one sector, lanes below one another four.")
     size, gap = 11.5, 7
     for left, words, said, colour, cell in ((22, "side by side", "1 sector", GOOD, lambda lane: (1, lane)),
@@ -44,10 +44,11 @@ def sectors():
                          0 <= cell(lane)[1] - part * SECTOR < SECTOR}
                 array = card.cells(y, "", [""] * SECTOR, x, size, 24, GLOBAL if lanes else EMPTY, fills={i: THREADS[lane] for i, lane in lanes.items()})
                 if lanes:
-                    card.frame(array, colour, 3)
+                    card.frame(array, INK, 3)
         card.text(left + 100, 246, said + " moved", 16, colour, bold=True)
     card.text(240, 276, f"A line of cells is a row. A box of {SECTOR} cells is a sector.", 16, SOFT)
     card.text(240, 298, "Coloured cells are what four lanes want.", 16, SOFT)
+    card.text(240, 320, "With 32 lanes it is 4 sectors against 32.", 16, SOFT)
     return card
 
 
