@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The row is read once and stays in the registers of its threads, 16 bytes a load. There the second pass of the
-// variance is free, so Welford's division and its merging go: the mean first, then the squares of the distances.
+// variance is free, so Welford's division goes: a warp's mean first, then the squares of the distances from it.
 // Changed since warp: one read, and as many threads a row as it has work for, from 8 to 512. Takes cols <= 16384.
 // Bound by: the memory, and gamma and beta, which every row fetches again from L1.
 

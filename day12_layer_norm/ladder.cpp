@@ -193,8 +193,8 @@ const auto layer_norm =
         .tolerance("mean", days::in_type<float>(within(LAUNCHER(error_of_mean))))
         .tolerance("rstd", days::in_type<float>(within_relative(LAUNCHER(error_of_rstd))))
         .lesson(
-            "a row in registers makes the exact, two-pass variance free: nothing to cancel, nothing to "
-            "merge.");
+            "a row in registers makes the exact, two-pass variance free: nothing to cancel, no division an "
+            "element.");
 
 // x, dy, gamma and what forward has kept; dy holds values(p, count, inputs). Mean and rstd are those of no row, but
 // the gradients are right for any.

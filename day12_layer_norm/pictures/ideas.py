@@ -30,7 +30,7 @@ def cancel():
                 "the mean is 0. The squared distances from the mean are 4, 0, 0 and 4, whose average is 2.")
     row = card.cells(56, "x", [f"{value:,}" for value in x], left=72, size=98, height=32, fill=GLOBAL)
     card.text(240, 118, "squares, rounded to multiples of 8", 16, SOFT)
-    card.cells(130, "x²", [f"{value:,.0f}" for value in squares], left=56, size=105, height=22, fills={0: SHARED, 3: SHARED})
+    card.cells(130, "x²", [f"{value:,.0f}" for value in squares], left=50, size=104, height=22, fills={0: SHARED, 3: SHARED})
     card.text(240, 188, f"{total / 4:,.0f} − {mean:,.0f}² = {lost:.0f}", 18, BAD, bold=True)
     card.text(240, 234, f"distances from the mean, {mean:,.0f}", 16, SOFT)
     card.cells(246, "d", [f"{value - mean:.0f}".replace("-", "−") for value in x], left=72, size=98, height=32, fill=REGISTERS)
@@ -150,10 +150,10 @@ def columns():
                 "Three blocks take every third row of a matrix. Each thread of block 0 has the same two columns in rows 0, 3 and 6, and "
                 "keeps their gamma and beta in registers.")
     matrix = down(card, 100, 84, "γ β")
-    card.text(316, matrix.cell(0, 0).y + 5, "now", 16, THREADS[0], "start", bold=True)
-    card.text(316, matrix.cell(3, 0).y + 5, "next: on its way", 16, THREADS[0], "start", bold=True)
-    card.text(316, matrix.cell(6, 0).y + 5, "later", 16, SOFT, "start")
-    card.text(316, matrix.bottom + 34, "read once a block", 16, GOOD, "start", bold=True)
+    card.text(306, matrix.cell(0, 0).y + 5, "now", 16, THREADS[0], "start", bold=True)
+    card.text(306, matrix.cell(3, 0).y + 5, "next: on its way", 16, THREADS[0], "start", bold=True)
+    card.text(306, matrix.cell(6, 0).y + 5, "later", 16, SOFT, "start")
+    card.text(306, matrix.bottom + 34, "read once a block", 16, GOOD, "start", bold=True)
     return card
 
 
