@@ -2,7 +2,8 @@
 //
 // One warp a row: its lanes merge their parts through registers, lane i with lane i + 16, + 8, ... + 1, until
 // lane 0 has the row. Changed since welford: no shared memory, no barrier, and a row of some hundred elements no
-// longer leaves most of a block idle. Bound by: a load at a time, as in welford, 128 times for a row of 4,096.
+// longer leaves most of a block idle. Bound by: a load at a time, as in welford, and in long rows a second read that
+// no longer comes from L1, because a multiprocessor has 64 rows at once.
 
 #include "common/check.h"
 #include "common/util.h"
