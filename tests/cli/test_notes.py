@@ -98,7 +98,7 @@ class Listings(Case):
         notes = ((ROOT / "day05_matmul" / "README.md"), (ROOT / "day06_matmul_coalesced" / "README.md"))
         found = [what for note in notes for _, what in
                  check_notes.listings(note.parent, note.read_text(encoding="utf-8").replace("float sum = 0.0f;", "float sum = 1.0f;"))]
-        self.assertGreaterEqual(len(found), 4)
+        self.assertGreaterEqual(len(found), 3)  # day 06 simplifies the names in its other two
 
 
 class Hints(unittest.TestCase):
