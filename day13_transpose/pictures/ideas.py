@@ -112,3 +112,28 @@ def aligned(rows=3, length=9, sector=4):
     card.text(240, 318, "A colour is a tile's piece, a frame a sector.", 16, SOFT)
     card.text(240, 344, f"In the kernel pieces begin at multiples of {ALIGN} bytes.", 16, SOFT)
     return card
+
+
+@picture("squares.svg")
+def squares():
+    """Two threads with a square of 4 x 4 each: rows of in, turned in registers, are columns, which are rows of out."""
+    card = Card("A thread turns a square in its registers", 340,
+                "Two threads each load four rows of four elements from in, turn them in registers, and keep four columns, which "
+                "are rows of out.")
+    side = 4
+    names = ["abcdefghijklmnop", "ABCDEFGHIJKLMNOP"]
+    loaded = lambda row, col: names[col // side][row * side + col % side]
+    turned = lambda row, col: names[row // side][col * side + row % side]
+    card.matrix(30, 128, side, 2 * side, 25, "in: 4 vectors a thread", GLOBAL, loaded,
+                lambda row, col: THREADS[col // side], lambda row, col: WHITE)
+    card.arrow(240, 178, 312, 178)
+    card.text(276, 166, "turn", 16)
+    card.matrix(326, 90, 2 * side, side, 25, "rows of out", SHARED, turned,
+                lambda row, col: THREADS[row // side], lambda row, col: WHITE)
+    for row in range(side):
+        for square in range(2):
+            card.box(30 + 100 * square, 128 + 25 * row, 100, 25, line=INK, thick=2, round=1)
+    for row in range(2 * side):
+        card.box(326, 90 + 25 * row, 100, 25, line=INK, thick=2, round=1)
+    card.text(240, 322, "A colour is a lane, a frame one vector of 16 bytes.", 16, SOFT)
+    return card
