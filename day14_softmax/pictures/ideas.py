@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Day 14's ideas: how often a row is read, how two parts of a row become one, a shuffle's butterfly, a row over a cluster.
+"""Day 14's ideas: how often a row is read, how two parts of a row become one, a shuffle's butterfly, a row's edge, blocks that
+load while others compute, a row over a cluster.
 
     tools/pictures.py 14
 """
@@ -68,6 +69,55 @@ def butterfly():
                 "hold the sum.")
     bottom = card.butterfly(76, [3, 1, 4, 1, 5, 9, 2, 6], lambda a, b: a + b)
     card.text(240, bottom + 42, "A warp has 32 lanes: five steps, ^ 1 to ^ 16.", 16, SOFT)
+    return card
+
+
+@picture("edge.svg")
+def edge(before=2, floats=11, vector=4):
+    head = (vector - before) % vector
+    vectors = (floats - head) // vector
+    places = before + floats
+    card = Card("A row's head, vectors and remainder", 296,
+                f"A row of {floats} floats begins {before} floats past a multiple of 16 bytes. Thread 0 and thread 1 load a vector each; the "
+                f"{floats - vectors * vector} floats of the edge go to one thread each.")
+    size = 32
+    left = (480 - places * size) / 2
+    card.text(240, 66, "multiples of 16 bytes", 15, SOFT)
+    for i in range(0, places + 1, vector):
+        card.arrow(left + i * size, 74, left + i * size, 96)
+    owners = [*range(head), *(t for t in range(vectors) for _ in range(vector)), *range(head, floats - vectors * vector)]
+    for i, owner in enumerate(owners):
+        inside = head <= i < head + vectors * vector
+        card.box(left + (before + i) * size, 98, size, 40, GLOBAL if inside else OUTPUT)
+        card.text(left + (before + i + 0.5) * size, 124, f"t{owner}", 15, bold=True)
+    for first, count, words in ((0, head, "head"), *((head + v * vector, vector, f"vector {v}") for v in range(vectors)),
+                                (head + vectors * vector, floats - head - vectors * vector, "rest")):
+        start = left + (before + first) * size
+        card.line(start + 3, 148, start + count * size - 3, 148)
+        card.text(start + count * size / 2, 168, words, 15)
+    card.text(240, 212, "Blue: 16 bytes with one load.", 16)
+    card.text(240, 238, "Green: the edge, a float a thread.", 16)
+    card.text(240, 272, "t0 is thread 0: it has a vector and a float.", 16, SOFT)
+    return card
+
+
+@picture("blocks.svg")
+def blocks(count=4):
+    card = Card("While one block computes, others load", 340,
+                "Four blocks of a multiprocessor, each begun a little later than the one before. Each loads, computes, stores; then a new "
+                "block takes its place.")
+    rows = []
+    for b in range(count):
+        steps, at = [], b * 1.5 - 6
+        while at < 9:
+            for words, length, fill in (("load", 3, GLOBAL), ("compute", 2, REGISTERS), ("store", 1, OUTPUT)):
+                start, stop = max(at, 0), min(at + length, 9)
+                if stop > start:
+                    steps.append((words if stop - start >= (2 if words == "compute" else 1) else "", start, stop, fill))
+                at += length
+        rows.append((f"block {b}", steps))
+    bottom = card.time(70, rows, left=90)
+    card.text(240, bottom + 50, "At every moment somebody loads.", 16, bold=True)
     return card
 
 
