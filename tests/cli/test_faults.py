@@ -95,7 +95,7 @@ class Fake(support.Case):
         return path
 
     def cases(self, text):
-        kernel = mock.Mock(variant="exercise", file="")
+        kernel = mock.Mock(flags=(), variant="exercise", file="")
         head = "cases = open(sys.argv[sys.argv.index('--cases') + 1], 'w', 1)\ntell.write('begin\\n')\n"
         kernel.program = lambda **_: self.program(head + text)
         return kernel
@@ -140,7 +140,7 @@ class Fake(support.Case):
             self.assertEqual((raised.exception.code, raised.exception.message), (code, said))
 
     def test_a_main_of_its_own(self):
-        kernel = mock.Mock(variant="exercise", file="")
+        kernel = mock.Mock(flags=(), variant="exercise", file="")
         kernel.program = lambda **_: self.program("")
         with self.assertRaises(judge.DaysError) as raised:
             judge.correct(kernel)
@@ -158,7 +158,7 @@ class Fake(support.Case):
         with self.assertRaises(programs.Died) as raised:
             explain.count(program, None, "x")
         self.assertIn("before it was through, at checking x, 4", raised.exception.message)
-        kernel = mock.Mock(variant="x")
+        kernel = mock.Mock(flags=(), variant="x")
         kernel.program = lambda **_: program
         stage = judge.counters(kernel, {**{gate.key: gate.unset for gate in judge.GATES}, "reads_per_input": 2})
         self.assertEqual(stage.verdict, "FAIL")
