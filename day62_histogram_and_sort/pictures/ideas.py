@@ -15,7 +15,7 @@ SLICE = constant(f"{DAY}/15_slices.cu", "kThreads") * constant(f"{DAY}/15_slices
 def private():
     keys = [2, 0, 2, 2, 1, 2, 2, 0]
     card = Card("Private histograms, merged at the end", 376,
-                "Eight threads with keys 2 0 2 2 1 2 2 0. On the left all add to one histogram and five of them queue at bin 2. "
+                "Eight threads of different warps with keys 2 0 2 2 1 2 2 0. On the left all add to one histogram and five of them queue at bin 2. "
                 "On the right each half has its own histogram, where three and two meet at bin 2, and the two are added up.")
 
     def count(some):
@@ -32,7 +32,7 @@ def private():
 
     for x, words in ((118, "one for all"), (350, "one for every four")):
         card.text(x, 66, words, 17, bold=True)
-    card.text(238, 88, "a disc is a thread with its key", 15, SOFT)
+    card.text(238, 88, "a disc is a thread with its key, each of another warp", 15, SOFT)
     threads(18, keys)
     one = card.cells(184, "", count(keys), 58, fill=SHARED, fills={2: BAD}, inks={2: WHITE})
     add(18, keys, one)
