@@ -29,7 +29,7 @@ inline unsigned blocks(size_t n) {
   return static_cast<unsigned>(days::ceil_div(n, size_t{kThreads}));
 }
 
-// So many turns take about as long as the copies do, on a GPU; on a CPU there is nothing to balance.
+// On a GPU so many turns should take milliseconds, as a copy does; on a CPU there is nothing to balance.
 inline int default_turns() {
   return days::on_gpu() ? 500 : 20;
 }

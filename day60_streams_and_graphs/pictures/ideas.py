@@ -119,7 +119,7 @@ def event():
 
 @picture("launches.svg")
 def launches():
-    card = Card("A launch outlasts a small kernel", 376, "The CPU launches kernel after kernel; between two short kernels the GPU waits "
+    card = Card("Expected: launches outlast kernels", 376, "The CPU launches kernel after kernel; between two short kernels the GPU waits "
                                                          "for the next launch. As a graph, only short gaps remain between kernels.")
     card.text(240, 62, f"four of {KERNELS:,}, launched one at a time", 15, SOFT)
     card.time(76, [("CPU", [(f"launch {i}", 4 * i, 4 * i + 4, EMPTY) for i in range(4)]),

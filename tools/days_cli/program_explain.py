@@ -65,7 +65,8 @@ def _table(day, lines):
         beside, copies = timeline.copies_beside_kernels(line)
         console.say(f"{name:<14}{len(line.of('kernel')):>9,}{copies:>8,}{beside:>17,}{line.length:>8,}"
                     f"{len(line.operations):>12,}")
-    console.say("\nA step is one operation, whatever it takes. See it:  "
+    console.say("\nIn a step each engine does at most one operation, however long it takes.")
+    console.say("See it:  "
                 + console.paint(f"./days explain {day.number} {list(lines)[-1] if len(lines) < 3 else list(lines)[2]}", "cyan"))
     return 0
 
