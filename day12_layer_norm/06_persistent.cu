@@ -2,8 +2,8 @@
 //
 // As many blocks as the GPU holds at once, each of which takes row after row: gamma and beta are read once a
 // block and stay in registers, and the next row is on its way while this one is worked on. Changed since
-// registers: what is read besides x no longer grows with the rows, and loads never pause. Takes cols <= 8192.
-// Bound by: the memory.
+// registers: what is read besides x no longer grows with the rows. Takes cols <= 8192.
+// Bound by: not known. The bytes under way would do for the memory's limit (README.md, Results).
 
 #include <algorithm>
 

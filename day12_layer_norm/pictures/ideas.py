@@ -109,9 +109,10 @@ def merge_all():
 
 @picture("passes.svg")
 def passes():
-    card = Card("How often a row comes from memory", 348,
-                "Naive and shared go over the row in memory for the mean, the variance and y. Welford makes mean and variance in "
-                "one. In registers all three passes go over what one load has brought.")
+    card = Card("How often a row is asked for", 370,
+                "Naive and shared ask for the row three times: for the mean, the variance and y. Welford makes mean and variance in "
+                "one. In registers all three passes go over what one load has brought. With 4,096 columns the reads of shared and "
+                "welford after the first come from L1.")
     rows = (("naive, shared", (("mean", GLOBAL), ("variance", GLOBAL), ("y", GLOBAL)), "3 reads", BAD),
             ("welford, warp", (("mean and m2", GLOBAL), ("y", GLOBAL)), "2 reads", SOFT),
             ("registers, persistent", (("load", GLOBAL), ("mean", REGISTERS), ("variance", REGISTERS), ("y", REGISTERS)), "1 read", GOOD))
@@ -125,6 +126,7 @@ def passes():
             card.text(24 + (j + 0.5) * width - 4, top + 34, what, 15)
     card.text(240, 308, "Blue: the whole row is asked of global memory.", 16, SOFT)
     card.text(240, 330, "Violet: the row lies in registers.", 16, SOFT)
+    card.text(240, 352, "shared, welford: all but the first from L1 (4,096 columns)", 15, SOFT)
     return card
 
 
