@@ -55,13 +55,13 @@ def described(*lines, **totals):
 class OnAGpu(unittest.TestCase):
     """The command for ncu: what was counted, and not the launches that time it."""
 
-    def command(self, *kernels):
+    def command(self, *kernels, program="build/run/day"):
         data = trace(line(LOAD, [0]))
         data["kernels"] = [dict(data["kernels"][0], name=name) for name in kernels]
         output = io.StringIO()
         with contextlib.redirect_stdout(output):
             launches = traces.launches(data)
-            explain._foot(launches, ROOT / "p.svg", "build/run/day", explain._first_launches(launches))
+            explain._foot(launches, ROOT / "p.svg", program, explain._first_launches(launches))
         return output.getvalue()
 
     def test_one_kernel(self):
@@ -70,6 +70,12 @@ class OnAGpu(unittest.TestCase):
 
     def test_several(self):
         self.assertIn("\nncu -k regex:'^(rows|columns)$' -c 3 --metrics \\\n", self.command("rows", "columns", "rows"))
+
+    def test_a_long_command_is_parted_at_its_flags(self):
+        day = "build/run/cuda/day43_flash_attention"
+        self.assertIn(f"\n{day} \\\n--variant naive --size 1x2x256x256x64 --type fp32\nPicture: ",
+                      self.command("copy_kernel", program=f"{day} --variant naive --size 1x2x256x256x64 --type fp32"))
+        self.assertIn(f"\n{day} --variant naive\n", self.command("copy_kernel", program=f"{day} --variant naive"))
 
 
 class Sentences(unittest.TestCase):

@@ -185,7 +185,8 @@ class Gates(unittest.TestCase):
 
     def find(self, counts, words="13 padded", code=None):
         """The Gates by these counts: {(rung, size): values}."""
-        def counted(found, size):
+        def counted(found, size, flags):
+            self.assertEqual(flags, rung(words).flags)
             values = counts.get((found.name, size))
             if values is None:
                 raise DaysError("does not take it")
@@ -197,6 +198,14 @@ class Gates(unittest.TestCase):
             return code[file.name]
         with mock.patch.object(rung_gates, "_counts", counted), mock.patch.object(rung_gates, "_code", compiled):
             return rung_gates.find(rung(words))
+
+    def test_what_takes_no_fp32_is_counted_in_fp16(self):
+        for name in ("mma", "async", "skipping", "wide", "turing"):
+            self.assertEqual(rung(f"43 {name}").flags, ["--type", "fp16"])
+        for words in ("43 tiled", "13 padded", "14 online", "3 words", "62 block"):
+            self.assertEqual(rung(words).flags, [])
+        gates = self.find({("mma", ""): {"sectors": 200}, ("async", ""): {"sectors": 100}}, "43 async")
+        self.assertEqual((gates.kind, gates.flags()), ("counters", ["--type", "fp16"]))
 
     def test_odd_shapes_are_tried_next(self):
         same = {"sectors": 100}

@@ -319,11 +319,12 @@ def speed(kernel, gates):
     return Stage("speed", "ok" if share >= gates["speed"] else "FAIL", about)
 
 
-def timed(kernel, names):
+def timed(kernel, names, flags=()):
     """(the table of a run on the GPU of the kernel's program with these rows, None), or (None, the Stage that fails)."""
     with tempfile.TemporaryDirectory() as folder:
         results = Path(folder) / "results.json"
-        ended = _run(kernel.program(backend="cuda"), ["--variant", ",".join(names), "--json", str(results), *kernel.flags])
+        ended = _run(kernel.program(backend="cuda"), ["--variant", ",".join(names), "--json", str(results), *kernel.flags,
+                                                       *flags])
         if ended.problem or ended.code:
             about = f"{ended.problem}, at {ended.where}" if ended.problem else "wrong on this GPU"
             return None, Stage("speed", "FAIL", about, ended.stderr.strip().splitlines()[:8])

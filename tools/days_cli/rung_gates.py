@@ -79,26 +79,34 @@ class Ask:
 
 @dataclass
 class Gates:
-    """kind: "counters", "code" or "speed"; size: of --size where it is not the shape that ./days run shows on a CPU."""
+    """kind: "counters", "code" or "speed"; size: of --size where it is not the shape that ./days run shows on a CPU;
+    of_rung: the Rung's own flags."""
     kind: str
     asks: List[Ask] = field(default_factory=list)
     size: str = ""
+    of_rung: tuple = ()
     why: str = ""  # of kind "speed": what was compared without a difference
     kept: dict = field(default_factory=dict)  # a metric's key: at most so much, though it is not what the rung is about
     install: str = ""  # a command, after which nvcc's output might tell them apart
     notes: dict = field(default_factory=dict)  # a metric's key: what the worst line of the rung before does
 
     def flags(self):
-        return ["--size", self.size] if self.size else []
+        return [*(["--size", self.size] if self.size else []), *self.of_rung]
 
 
 # ---- finding them ----
 
 def find(rung):
     """The Gates of a rung. Counts what has not been counted since its kernels were built; DaysError where they don't run."""
+    gates = _find(rung)
+    gates.of_rung = tuple(rung.flags)
+    return gates
+
+
+def _find(rung):
     try:
-        start, shape, notes = _counts(rung.before, "")
-        goal = _counts(rung, "")[0]
+        start, shape, notes = _counts(rung.before, "", rung.flags)
+        goal = _counts(rung, "", rung.flags)[0]
     except DaysError as error:
         if error.code != WRONG:
             raise
@@ -110,8 +118,8 @@ def find(rung):
         odd = "x".join(str(extent + more if extent > 8 else extent) for extent in shape)
         try:
             with contextlib.redirect_stderr(io.StringIO()):  # one that takes no such shape says so
-                odd_start, _, odd_notes = _counts(rung.before, odd)
-                odd_goal = _counts(rung, odd)[0]
+                odd_start, _, odd_notes = _counts(rung.before, odd, rung.flags)
+                odd_goal = _counts(rung, odd, rung.flags)[0]
                 found = _falls(odd_start, odd_goal, COUNTERS)
         except DaysError:
             continue
@@ -187,11 +195,11 @@ def _code_falls(start, goal):
     return found
 
 
-def _counts(rung, size):
+def _counts(rung, size, more=()):
     """(values, extents of the shape, {metric's key: a sentence on the worst line}) of a shipped rung."""
     kernel = judge.Kernel(rung.day, rung.name)
     program = kernel.program(traced=True)
-    flags = ["--size", size] if size else []
+    flags = [*(["--size", size] if size else []), *more]
     stamp = program.stat()
     key = " ".join([program.name, str(stamp.st_mtime_ns), str(stamp.st_size), rung.name, "steady", *flags])
     known = _remembered()
@@ -294,12 +302,11 @@ def counters(kernel, rung, gates):
         about = [f"{ask.metric.label} {ask.metric.shown(values[ask.metric.key])}{at}: {rung.before.name} and {rung.name} have "
                  f"{'none' if ask.limit < 1 else 'fewer'}" for ask in limits]
         return judge.Stage("counters", "FAIL", "; ".join(about), [*(line for ask in limits for line in _where(ask, launches)),
-                           f"Why: ./days explain {rung.words} --mine" + (f" --size {gates.size}" if gates.size else "")])
+                           " ".join(["Why: ./days explain", rung.words, "--mine", *gates.flags()])])
     if not missed:
         return judge.Stage("counters", "ok", "; ".join(text for _, text in told))
     lines = [line for ask, _ in missed for line in _where(ask, launches)]
-    size = f" --size {gates.size}" if gates.size else ""
-    command = f"asm --file {kernel.file} -I." if gates.kind == "code" else f"explain {rung.words} --mine{size}"
+    command = f"asm --file {kernel.file} -I." if gates.kind == "code" else " ".join(["explain", rung.words, "--mine", *gates.flags()])
     return judge.Stage("counters", "FAIL", "; ".join(text for _, text in missed), [*lines, f"Why: ./days {command}"])
 
 
@@ -360,8 +367,8 @@ def speed(kernel, rung, gates, gpu):
         return judge.Stage("speed", "skip", f"the gate of {rung.name} is its speed, which needs a GPU; results and races were "
                            "checked here")
     names = [rung.before.name, rung.name]
-    table, failed = judge.timed(judge.Kernel(rung.day, rung.name), names)
-    mine, failed = (None, failed) if failed else judge.timed(kernel, names)
+    table, failed = judge.timed(judge.Kernel(rung.day, rung.name), names, rung.flags)
+    mine, failed = (None, failed) if failed else judge.timed(kernel, names, rung.flags)
     if failed:
         return failed
     seconds = lambda of, name: next((row.get("seconds") for row in of["rows"] if row["name"] == name), None)

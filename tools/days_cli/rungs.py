@@ -35,6 +35,12 @@ class Rung:
         """As a learner types it after a command."""
         return f"{self.day.number} {self.name}"
 
+    @property
+    def flags(self):
+        """Of a program that is to run it and the one before: the type, where it takes halves and not the fp32 that is shown."""
+        types = _types(self.file, self.launcher)
+        return ["--type", "fp16"] if "days::half" in types and "float" not in types else []
+
 
 def of_day(day):
     """{name: Rung}, ladder by ladder in the order of their tables."""

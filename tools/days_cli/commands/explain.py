@@ -301,11 +301,17 @@ def _say(launches, trace, always=False):
         console.say(f"Compiled by {trace.get('compiler')}: counts are defined by g++'s and may differ.")
 
 
+def _lines(command):
+    """A command on lines of at most 80 columns where it has flags to part it at; the shell joins them."""
+    head, dashes, flags = command.partition(" --")
+    return [head + " \\", dashes[1:] + flags] if len(command) > 80 and dashes else [command]
+
+
 def _foot(launches, picture, program, flags=""):
     console.say("Counted at the SM's requests, before L2; DRAM traffic may be less.")
     names = sorted({name for launch in launches for name in trace_text.metrics(launch)})
     if names:
         console.say("On a GPU:")  # a command of lines that fit, to be copied whole: the shell joins them
-        for line in [f"ncu {flags}--metrics \\", *(name + ",\\" for name in names[:-1]), names[-1] + " \\", program]:
+        for line in [f"ncu {flags}--metrics \\", *(name + ",\\" for name in names[:-1]), names[-1] + " \\", *_lines(program)]:
             console.say(console.paint(line, "cyan"))
     console.say("Picture: " + console.paint(os.path.relpath(picture), "cyan"))
