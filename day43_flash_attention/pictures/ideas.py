@@ -98,3 +98,67 @@ def causal(tiles=6):
         card.text(334, 162 + 54 * i, words.split(": ")[1], 15, SOFT, "start")
     card.text(240, 346, f"{count} of {tiles * tiles} tiles are left. A row is a block's queries.", 16, SOFT)
     return card
+
+
+@picture("owners.svg")
+def owners(across=4, down=2, rows=2):
+    """A tile of scores, 4 queries x 8 keys, and the four that one of eight threads computes."""
+    card = Card("A thread's scores share rows and keys", 408,
+                "A tile of four queries and eight keys. Eight threads, four by two. Thread x of row y computes the scores of queries 2y and "
+                "2y + 1 with keys x and x + 4: four scores from two queries and two keys.")
+    mine = lambda r, c: r < rows and c % across == 1
+    size, left, top = 38, 136, 176
+    card.matrix(left, 96, 1, 2 * across, size, "a tile of k: 8 keys", GLOBAL, fills=lambda r, c: THREADS[0] if c % across == 1 else None,
+                values=lambda r, c: c, inks=lambda r, c: WHITE if c % across == 1 else None)
+    card.matrix(60, top, rows * down, 1, size, "", GLOBAL, fills=lambda r, c: THREADS[0] if r < rows else None,
+                values=lambda r, c: r, inks=lambda r, c: WHITE if r < rows else None)
+    card.text(79, top - 10, "4 queries", 16, bold=True)
+    card.matrix(left, top, rows * down, 2 * across, size, "", SHARED, values=lambda r, c: f"{c % across},{r // rows}",
+                fills=lambda r, c: THREADS[0] if mine(r, c) else None, inks=lambda r, c: WHITE if mine(r, c) else None)
+    card.text(240, 360, "A cell names its thread: x,y. Blue is thread 1,0:", 16, SOFT)
+    card.text(240, 386, "two queries and two keys give it four scores.", 16, SOFT)
+    return card
+
+
+@picture("running.svg")
+def running():
+    """Scores 1 3, then 5 2, with values 10 20, then 30 40: what is kept after each tile."""
+    card = Card("A larger score shrinks what was summed", 372,
+                "Tile 0 has scores 1 and 3: largest 3, sum 1.135, weighted values 21.4. Tile 1 has scores 5 and 2: both sums are "
+                "multiplied by e to the minus 2 before its own weights are added.")
+    for left, name, scores, values in ((40, "tile 0", (1, 3), (10, 20)), (276, "tile 1", (5, 2), (30, 40))):
+        card.text(left + 82, 68, name, 17, bold=True)
+        card.text(left - 6 + 40, 104, "scores", 15, SOFT, "middle")
+        card.text(left - 6 + 40, 146, "values", 15, SOFT, "middle")
+        card.matrix(left + 72, 80, 1, 2, 38, "", SHARED, values=lambda r, c, scores=scores: scores[c])
+        card.matrix(left + 72, 122, 1, 2, 38, "", GLOBAL, values=lambda r, c, values=values: values[c])
+    for left, fill, lines in ((40, REGISTERS, ("largest 3", "sum 1.135", "o 21.4")), (276, REGISTERS, ("largest 5", "sum 1.203", "o 34.9"))):
+        card.box(left, 200, 164, 104, fill, INK)
+        for i, words in enumerate(lines):
+            card.text(left + 82, 230 + 30 * i, words, 17, bold=i == 0)
+        card.arrow(left + 82, 168, left + 82, 197)
+    card.arrow(206, 252, 273, 252, BAD, 2.4)
+    card.text(240, 240, "× e^-2", 16, BAD, bold=True)
+    card.text(240, 336, "In the end: 34.9 / 1.203 = 29.0.", 16, SOFT)
+    card.text(240, 360, "Purple is all that a row keeps.", 16, SOFT)
+    return card
+
+
+@picture("operands.svg")
+def operands(size=11, lane=5):
+    """a (16 x 16) times b (16 x 8) is d (16 x 8): what one lane brings and gets."""
+    card = Card("One lane's share of one mma.sync", 516,
+                "The left operand a has 16 x 16 elements, b 16 x 8, the result d 16 x 8. Lane 5 brings eight elements of a and four of b, "
+                "and gets four of d.")
+    own_a = lambda r, c: r % 8 * 4 + c % 8 // 2 == lane
+    own_b = lambda r, c: c * 4 + r % 8 // 2 == lane
+    own_d = lambda r, c: r % 8 * 4 + c // 2 == lane
+    mark = lambda own: lambda r, c: THREADS[1] if own(r, c) else None
+    card.matrix(50, 290, 16, 16, size, "a: 16 × 16", GLOBAL, fills=mark(own_a))
+    card.matrix(276, 82, 16, 8, size, "b: 16 × 8", SHARED, fills=mark(own_b))
+    card.matrix(276, 290, 16, 8, size, "d += a b", REGISTERS, fills=mark(own_d))
+    card.text(138, 160, f"Lane {lane} is red:", 16, SOFT)
+    card.text(138, 184, "8 elements of a,", 16, SOFT)
+    card.text(138, 208, "4 of b, 4 of d.", 16, SOFT)
+    card.text(240, 496, "32 lanes together hold every element once.", 16, SOFT)
+    return card
