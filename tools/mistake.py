@@ -45,6 +45,9 @@ def edits(path):
 def as_exercise(text, solution, launcher):
     """A rung's file as the learner's: its launcher is exercise."""
     text = re.sub(rf"\b{launcher}\b", "exercise", text)
+    # A rung of several types is a template; the exercise is a function, of the first of them.
+    text = re.sub(r"^INSTANTIATE_LAUNCHER\(exercise, (\w+), (\w+).*$",
+                  r"void exercise(const \1<\2>& p, cudaStream_t stream) { exercise<\2>(p, stream); }", text, flags=re.MULTILINE)
     return re.sub(rf"\b{solution}_kernel\b", "exercise_kernel", text).replace(f'"{solution}"', '"exercise"')
 
 

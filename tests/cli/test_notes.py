@@ -132,6 +132,10 @@ class Mistakes(Case):
         self.assertEqual(mistake.as_exercise('void go_kernel();\nvoid day_go(int) { need("go"); go_kernel(); ago(); }', "go", "day_go"),
                          'void exercise_kernel();\nvoid exercise(int) { need("exercise"); exercise_kernel(); ago(); }')
 
+    def test_a_template_becomes_a_function_of_its_first_type(self):
+        self.assertEqual(mistake.as_exercise("void day_go(const P<T>& p) {\n}\nINSTANTIATE_LAUNCHER(day_go, P, uint8_t, float);\n", "go", "day_go"),
+                         "void exercise(const P<T>& p) {\n}\nvoid exercise(const P<uint8_t>& p, cudaStream_t stream) { exercise<uint8_t>(p, stream); }\n")
+
     def test_every_edit_fits_its_solution(self):
         count = 0
         for day in catalog.here():
