@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: MIT
+"""Day 16's ideas: what is under way at the same time (Little's law), what a scheduler issues, and how to read a roofline.
+
+    tools/pictures.py 16
+
+The numbers of the roofline are those of docs/results/h200/day16.json; the schedule is worked out here by the rule that the
+hardware follows: in each cycle issue one instruction whose input is ready, the one that has waited longest first.
+"""
+import json
+from math import log10
+from pathlib import Path
+
+from drawing import BAD, GLOBAL, GOOD, INK, OUTPUT, SOFT, THREADS, WIDTH, Card, picture
+
+LATENCY = 4  # cycles from a multiply-add's issue until a dependent one can issue
+CYCLES = 16
+RESULTS = Path(__file__).resolve().parent.parent.parent / "docs" / "results" / "h200" / "day16.json"
+
+
+def schedule(chains):
+    """The chain that issues in each cycle, or None where all of them wait."""
+    ready, slots = [0] * chains, []
+    for cycle in range(CYCLES):
+        chain = min(range(chains), key=lambda c: (ready[c], c))
+        if ready[chain] > cycle:
+            slots.append(None)
+            continue
+        slots.append(chain)
+        ready[chain] = cycle + LATENCY
+    return slots
+
+
+@picture("under_way.svg")
+def under_way():
+    """Loads that begin one a tick and take four ticks each."""
+    card = Card("Under way = latency x rate", 372,
+                "Eight loads begin one after the other, one a tick, and each takes four ticks. At any time four of them are under way.")
+    count, height, now, left = 8, 18, 5.5, 84
+    unit = (WIDTH - left - 24) / (count + LATENCY)
+    rows = [(f"load {i}", [("", i, i + LATENCY, OUTPUT if i <= now < i + LATENCY else GLOBAL)]) for i in range(count)]
+    axis = card.time(62, rows, left, height, count + LATENCY, "time in ticks")
+    card.line(left + now * unit, 54, left + now * unit, axis, BAD, 2.5, dashed=True)
+    card.text(left + now * unit, axis + 20, "now", 16, BAD, bold=True)
+    card.text(240, 346, f"A load takes {LATENCY} ticks and 1 begins a tick: {LATENCY} under way.", 16, SOFT)
+    return card
+
+
+@picture("littles_law.svg")
+def littles_law():
+    """The issue slots that 1, 2, 4 and 8 chains of dependent multiply-adds use."""
+    card = Card("What one scheduler issues", 346,
+                "One chain uses a quarter of the slots, two a half, four and eight all of them.")
+    for row, chains in enumerate((1, 2, 4, 8)):
+        slots, y = schedule(chains), 66 + 54 * row
+        card.text(20, y + 19, f"ilp{chains}", 16, at="start", bold=True)
+        card.owned(y, slots, 20, height=28, left=76)
+        card.text(WIDTH - 16, y + 19, f"{sum(s is not None for s in slots)} of {CYCLES}", 16, SOFT, "end")
+    card.text(240, 300, "A cell is a cycle, a number the chain that issues.", 16, SOFT)
+    card.text(240, 324, f"A chain must wait {LATENCY} cycles for itself.", 16, SOFT)
+    return card
+
+
+@picture("read_roofline.svg")
+def read_roofline():
+    """A roofline with two kernels under it."""
+    tables = json.loads(RESULTS.read_text(encoding="utf-8"))["tables"]
+    memory, arithmetic = (next(t for t in tables if t["ladder"] == name)["limit"]["per_second"] for name in ("copy", "fma"))
+    ridge = arithmetic / memory
+    card = Card("How to read a roofline", 352,
+                f"Left of {ridge:.1f} operations a byte a kernel is under the slope, which is memory; right of it under the roof, arithmetic.")
+    left, right, bottom, top = 40, 452, 288, 92
+    x = lambda intensity: left + (log10(intensity) + 1.4) / 4.6 * (right - left)
+    y = lambda rate: top + (log10(arithmetic) - log10(rate)) / 3 * (bottom - top)
+    card.line(left, bottom, right, bottom, INK)
+    card.line(left, bottom, left, top - 24, INK)
+    first = 10 ** -1.4
+    card.line(x(first), y(memory * first), x(ridge), y(arithmetic), THREADS[0], 4)
+    card.line(x(ridge), y(arithmetic), right, y(arithmetic), THREADS[0], 4)
+    card.line(x(ridge), y(arithmetic), x(ridge), bottom, SOFT, dashed=True)
+    for intensity, name, color, at, shift in ((1 / 12, "1/12: add vectors", BAD, "start", 12), (4096 / 6, "683: matmul", GOOD, "middle", 0)):
+        roof = y(min(arithmetic, memory * intensity))
+        card.arrow(x(intensity), bottom - 2, x(intensity), roof + 4, color, 2.4)
+        card.text(x(intensity) + shift, bottom - 14 if shift else roof - 12, name, 15, color, at, bold=True)
+    card.text(x(ridge), bottom + 20, f"ridge {ridge:.1f}", 16)
+    card.text(140, 132, "memory", 16, THREADS[0], bold=True)
+    card.text(x(ridge) + 4, top - 12, "arithmetic", 16, THREADS[0], "end", bold=True)
+    card.text(left, bottom + 44, "Across: operations a byte. Up: operations a second.", 16, SOFT, "start")
+    return card
