@@ -14,9 +14,9 @@ CLUSTER_ELEMENTS = constant("day14_softmax/07_cluster.cu", "kElements")
 
 @picture("passes.svg")
 def passes():
-    card = Card("How often a row comes from memory", 330,
+    card = Card("How often a row is asked for", 330,
                 "Three passes over the row: maximum, sum, quotients. Online makes maximum and sum in one. Registers keep the row, "
-                "so that it comes once.")
+                "so that it is asked for once.")
     rows = (("naive, shared", (("maximum", GLOBAL), ("sum", GLOBAL), ("divide", GLOBAL)), "3 reads", BAD),
             ("online, warp, vectors", (("maximum and sum", GLOBAL), ("divide", GLOBAL)), "2 reads", SOFT),
             ("registers, cluster", (("load", GLOBAL), ("maximum, sum, divide", REGISTERS)), "1 read", GOOD))
@@ -31,7 +31,7 @@ def passes():
             card.box(left, top + 12, width - 8, 34, fill)
             card.text(left + width / 2 - 4, top + 34, what, 15)
             left += width
-    card.text(240, 312, "Blue: the whole row is asked of global memory.", 16, SOFT)
+    card.text(240, 312, "Blue: asked of global memory. L1 may answer.", 16, SOFT)
     return card
 
 
