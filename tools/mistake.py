@@ -82,8 +82,10 @@ def main(words):
     folder = f"build/mistakes/{day.number:02d}_{words[1]}"
     (ROOT / folder).mkdir(parents=True, exist_ok=True)
     (ROOT / folder / exercises.my_file(day).name).write_text(text, encoding="utf-8")
-    done = subprocess.run([ROOT / "days", "check", str(day.number)], cwd=ROOT, env={**os.environ, "DAYS_MY": folder}, text=True,
-                          check=False, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    # One worker: which block fails first is the same on every run.
+    environment = {**os.environ, "DAYS_MY": folder, "SIMT_THREADS": "1"}
+    done = subprocess.run([ROOT / "days", "check", str(day.number)], cwd=ROOT, env=environment, text=True, check=False,
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     said = done.stdout.replace(folder + "/", "my/")
     if done.returncode == 0:
         print(f"error: {words[1]} passes the check:\n{said}", file=sys.stderr)
