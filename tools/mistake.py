@@ -42,12 +42,12 @@ def edits(path):
     return {name: (reason, "\n".join(old), "\n".join(new)) for name, (reason, old, new) in found.items()}
 
 
-def as_exercise(text, solution, launcher):
+def as_exercise(text, solution, launcher, template=False):
     """A rung's file as the learner's: its launcher is exercise."""
     text = re.sub(rf"\b{launcher}\b", "exercise", text)
-    # A rung of several types is a template; the exercise is a function, of the first of them.
-    text = re.sub(r"^INSTANTIATE_LAUNCHER\(exercise, (\w+), (\w+).*$",
-                  r"void exercise(const \1<\2>& p, cudaStream_t stream) { exercise<\2>(p, stream); }", text, flags=re.MULTILINE)
+    if not template:  # a rung of several types is one; the exercise may be a function, of the first of them
+        text = re.sub(r"^INSTANTIATE_LAUNCHER\(exercise, (\w+), (\w+).*$",
+                      r"void exercise(const \1<\2>& p, cudaStream_t stream) { exercise<\2>(p, stream); }", text, flags=re.MULTILINE)
     return re.sub(rf"\b{solution}_kernel\b", "exercise_kernel", text).replace(f'"{solution}"', '"exercise"')
 
 
@@ -66,7 +66,8 @@ def made(day, name):
     if not old or text.count(old) != 1:
         raise ValueError(f"{name}: in {file.name} this occurs {text.count(old) if old else 0} times, not once:\n{old}")
     launcher = next(found for found in re.findall(r"^void (\w+)\(", text, re.MULTILINE))
-    return as_exercise(text.replace(old, new), solution, launcher)
+    template = "INSTANTIATE_LAUNCHER(exercise" in exercises.skeleton(day).read_text(encoding="utf-8")
+    return as_exercise(text.replace(old, new), solution, launcher, template)
 
 
 def main(words):
