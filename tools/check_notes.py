@@ -21,6 +21,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tools"))
+import note_outputs  # noqa: E402
 from days_cli import catalog  # noqa: E402
 
 MOST_WORDS = 60
@@ -65,6 +66,7 @@ def anchors(text):
 
 def links(path, text):
     """(line, complaint) of links to what is not there."""
+    known = {}  # anchors of the files that the page links to
     for match in _LINK.finditer(blank(blank(text, r"^ *```.*?^ *```$"), r"^(?: {4}|\t).*?$")):
         target, _, anchor = match[2].partition("#")
         if re.match(r"[a-z]+:", target):
@@ -72,8 +74,11 @@ def links(path, text):
         file = (path.parent / target).resolve() if target else path
         if not file.exists():
             yield line_of(text, match.start()), f"link to {match[2]}: there is no such file"
-        elif anchor and file.suffix == ".md" and anchor not in anchors(file.read_text(encoding="utf-8")):
-            yield line_of(text, match.start()), f"link to {match[2]}: no heading there makes this anchor"
+        elif anchor and file.suffix == ".md":
+            if file not in known:
+                known[file] = anchors(file.read_text(encoding="utf-8"))
+            if anchor not in known[file]:
+                yield line_of(text, match.start()), f"link to {match[2]}: no heading there makes this anchor"
 
 
 def sentence(text, at):
@@ -151,7 +156,7 @@ def entries(text):
 
 def borrowed(text, notes):
     """(line, complaint) of outputs that stand in none of the notes."""
-    for match in re.finditer(r"<!-- output: .*?<!-- /output -->", text, re.DOTALL):
+    for match in note_outputs.BLOCK.finditer(text):
         if not any(match[0] in note for note in notes):
             yield line_of(text, match.start()), "no note shows this output: copy it from the note that has it"
 

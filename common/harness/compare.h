@@ -108,17 +108,10 @@ void Report::merge(const Report& other) {
 }
 
 void Report::add(const Report& output) {
-  Report sum;
+  Report sum = output;  // but for its single elements, which the output itself keeps
+  sum.worst_at = 0;
+  sum.first.clear();
   sum.outputs = {output};
-  sum.compared = output.compared;
-  sum.wrong = output.wrong;
-  sum.unwritten = output.unwritten;
-  sum.added = output.added;
-  sum.least_ratio = output.least_ratio;
-  sum.most_ratio = output.most_ratio;
-  sum.doubtful = output.doubtful;
-  sum.worst = output.worst;
-  sum.notes = output.notes;
   sum.outputs[0].notes.clear();
   merge(sum);
 }

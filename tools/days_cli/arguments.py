@@ -69,14 +69,15 @@ def json_alone(arguments):
     return arguments
 
 
-def known_variant(command, variant, names, day):
-    """DaysError with the nearest name where the day has no such variant."""
+def known_variant(command, variant, names, day, noun="variant", flag=""):
+    """DaysError with the nearest name where the day has no such variant, or program. flag: what the command wants before it."""
     names = list(names)
     if variant in names:
         return
     near = difflib.get_close_matches(variant, names, 1, 0.4)
     there = f"Nearest: {near[0]}" if near else "There are " + ", ".join(names)
-    raise DaysError(f'day {day.label} has no variant "{variant}". {there}', f"./days {command} {day.number} {(near or names)[0]}")
+    raise DaysError(f'day {day.label} has no {noun} "{variant}". {there}',
+                    " ".join(filter(None, ["./days", command, str(day.number), flag, (near or names)[0]])))
 
 
 def _help(command):

@@ -2,12 +2,11 @@
 """The executables of a program day: found by name, built, run one after the other."""
 from __future__ import annotations
 
-import difflib
 import re
 import tempfile
 from pathlib import Path
 
-from days_cli import console, exercises, gpu, paths, programs, results, run_build
+from days_cli import arguments, console, exercises, gpu, paths, programs, results, run_build
 from days_cli.errors import ENVIRONMENT, DaysError
 
 EXERCISE = "exercise"
@@ -33,10 +32,8 @@ def chosen(day, words, command):
         return known
     names = words.split(",")
     for name in names:
-        if name not in known and not (name == EXERCISE and exercises.skeleton(day).is_file()):
-            near = difflib.get_close_matches(name, known, 1, 0.4)
-            raise DaysError(f'day {day.label} has no program "{name}". ' + (f"Nearest: {near[0]}" if near else
-                            "There are " + ", ".join(known)), f"./days {command} {day.number} {'' if command == 'explain' else '--variant '}{(near or known)[0]}")
+        if not (name == EXERCISE and exercises.skeleton(day).is_file()):
+            arguments.known_variant(command, name, known, day, "program", "" if command == "explain" else "--variant")
     return names
 
 

@@ -47,7 +47,7 @@ class Simt:
                          for source in settings.expand(group["sources"])} if not shared else {}
         self._defines = sorted("-D" + define for kind in ("defines", "own_defines") for define in self._data["simt"][kind])
         self._compiler = toolchain.host_compiler()
-        self.cxx = self._cxx = self._compiler.path
+        self.cxx = self._compiler.path
         self._warnings = _warnings(self._data["cxx"]["warnings"], self._compiler)
         self._werror = self._data["cxx"]["werror"] if settings.warnings_are_errors() else []
         self._standard = "-std=" + self._data["cxx"]["standard"]
@@ -68,16 +68,16 @@ class Simt:
 
     def _translator(self):
         include = str(paths.ROOT / self._data["simt"]["include"]).replace("\\", "\\\\").replace('"', '\\"')
-        command = [self._cxx, f'-DSIMT_INCLUDE_DIR="{include}"', self._standard, *self._data["simt"]["translator_flags"],
+        command = [self.cxx, f'-DSIMT_INCLUDE_DIR="{include}"', self._standard, *self._data["simt"]["translator_flags"],
                    *self._warnings, *self._werror]
         objects = [self._object_of("translator", self._data["simt"]["translator"], command),
                    self._object_of("simtcc", self._data["simt"]["translator_main"], command)]
-        return Step(self._plain_folder / "simtcc", [self._cxx, *(str(step.output) for step in objects), "-o", OUT], [],
+        return Step(self._plain_folder / "simtcc", [self.cxx, *(str(step.output) for step in objects), "-o", OUT], [],
                     "simtcc", objects)
 
     def _plain(self, source, includes=(), root=Path(), flags=()):
         simt = self._data["simt"]
-        return [self._cxx, *self._defines, *includes, f"-I{root}", "-isystem",
+        return [self.cxx, *self._defines, *includes, f"-I{root}", "-isystem",
                 str(root / simt["include"]), *flags, self._standard, *self._flags, *self._warnings,
                 *self._werror, *self._lighter.get(source, [])]
 
@@ -87,19 +87,19 @@ class Simt:
         # In a learner's file blockIdx.x * 32 + threadIdx.x < n may compare unsigned with int: nvcc says nothing of it, and
         # templates would say it once for each type.
         quiet = ["-Wno-sign-compare"] if source.startswith("my/") else []
-        command = [str(self.translator.output), *self._mode, self._cxx, *self._defines, self._standard, *self._flags,
+        command = [str(self.translator.output), *self._mode, self.cxx, *self._defines, self._standard, *self._flags,
                    *self._kind_flags, *self._lighter.get(source, []), *self._warnings, *quiet, *_renaming(renamed), "-I."]
         return self._object(source, command, [self.translator], suffix=renamed and "." + renamed)
 
     def stand_alone(self, name, path, flags):
         """A program of one file anywhere. flags: for the compiler, after nvcc's default standard."""
-        command = [str(self.translator.output), *self._mode, self._cxx, "-std=c++17", *self._data["cxx"]["flags"], *flags]
+        command = [str(self.translator.output), *self._mode, self.cxx, "-std=c++17", *self._data["cxx"]["flags"], *flags]
         output = self.folder / "programs" / (name + ".o")
         object_ = Step(output, [*command, *_deps(), "-c", str(path), "-o", OUT], [path], path.name, [self.translator],
                        os.path.relpath(path))
         objects = [object_, *self._runtime]
         return Step(self.folder / "programs" / name,
-                    [self._cxx, *(str(step.output) for step in objects), *self.libraries(), "-o", OUT], [], name, objects)
+                    [self.cxx, *(str(step.output) for step in objects), *self.libraries(), "-o", OUT], [], name, objects)
 
     def _make_runtime(self):
         simt, root = self._data["simt"], paths.ROOT
@@ -116,14 +116,14 @@ class Simt:
     def libraries(self):
         """What the runtime itself is linked with."""
         # libbacktrace comes with GCC and gives reports their lines; elsewhere the runtime does without.
-        backtrace = toolchain.output_of([self._cxx, "-print-file-name=libbacktrace.a"]).strip()
+        backtrace = toolchain.output_of([self.cxx, "-print-file-name=libbacktrace.a"]).strip()
         return [*([backtrace] if Path(backtrace).is_absolute() else []), *self._data["cxx"]["link"], "-ldl"]
 
     def program(self, name, sources, pictures=None, renamed=None):
         parts, link = _picture_parts(self, pictures)
         objects = [self.object(source, renamed=(renamed or {}).get(source, "")) for source in sources] + parts + self._runtime
         return Step(self.folder / name,
-                    [self._cxx, *(["-shared"] if self._shared else []), *(str(step.output) for step in objects), *link,
+                    [self.cxx, *(["-shared"] if self._shared else []), *(str(step.output) for step in objects), *link,
                      *self.libraries(), *(_own_symbols() if self._shared else []), "-o", OUT], [], name,
                     objects)
 

@@ -114,9 +114,8 @@ def need(gpu, day):
 
 def stale_programs(gpu, day):
     """The programs of a program day that have to be measured: those without results, then those that have changed."""
-    programs, measured, changed = kernels(day.target).programs, set(), set()
+    programs, fresh, measured, changed = kernels(day.target).programs, fresh_tables(gpu, day), set(), set()
     for path in _files(gpu, day):
-        fresh = fresh_tables(gpu, day)
         for table in results.load(path)["tables"]:
             measured.add(table["ladder"])
             if any(row["name"] not in fresh[key_text(table)] for row in _measured(table)):
