@@ -19,6 +19,11 @@ constexpr int kThreads = 384, kItems = 19;
 constexpr int kWarps = kThreads / days::kWarpSize;
 constexpr int kTile = kThreads * kItems;
 static_assert(kThreads >= kDigits, "a thread looks after one digit");
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750
+constexpr int kResidentBlocks = 2;  // a multiprocessor of a T4 holds 1,024 threads
+#else
+constexpr int kResidentBlocks = 3;
+#endif
 
 constexpr int kCountThreads = 512, kCountItems = 16;  // of the kernel that counts
 
@@ -111,11 +116,12 @@ __device__ inline uint32_t look_back(volatile uint32_t* states,  // (tiles, kDig
   return before;
 }
 
-__global__ void __launch_bounds__(kThreads, 3) onesweep_kernel(const uint32_t* in,         // (n)
-                                                               uint32_t* out,              // (n)
-                                                               Scratch* scratch,           //
-                                                               volatile uint32_t* states,  // (tiles, kDigits)
-                                                               int64_t n, int pass) {
+__global__ void __launch_bounds__(kThreads, kResidentBlocks)
+    onesweep_kernel(const uint32_t* in,         // (n)
+                    uint32_t* out,              // (n)
+                    Scratch* scratch,           //
+                    volatile uint32_t* states,  // (tiles, kDigits)
+                    int64_t n, int pass) {
   __shared__ Shared s;
   const int lane = threadIdx.x % days::kWarpSize, warp = threadIdx.x / days::kWarpSize;
   const States state(pass);
