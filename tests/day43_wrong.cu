@@ -227,6 +227,28 @@ MUST_REJECT(attention, launch<half_weights>, "1 x 1 x 1 x 1000 x 64: o[0,0,0,0] 
 
 // ---- Causal masks ----
 
+// Sees every key, whatever p.causal says. The first ladder, by which ./days check judges, must reject it, too.
+__global__ void no_mask(Attention<float> p) {
+  const Query<float> query(p);
+  finish(p, query, attend(p, query, p.seq_k));
+}
+MUST_REJECT(attention, launch<no_mask>, "3 x 1 x 17 x 1 x 128, causal: o[0,0,0,0] is -1.04467034, expected 0");
+
+// A tile at a time, without a guard for a row that has seen no key yet: exp(-inf - -inf) is NaN.
+__global__ void no_guard(Attention<float> p) {
+  const Query<float> query(p);
+  const int keys = query.keys(p);
+  Row row = {-INFINITY, 0, 0};
+  for (int first = 0; first < p.seq_k; first += kTile) {
+    const float most = fmaxf(row.most, tile_most(p, query, first, keys));
+    const float shrink = expf(row.most - most);
+    row = {most, row.sum * shrink, row.o * shrink};
+    add_tile(p, query, first, keys, row);
+  }
+  finish(p, query, row);
+}
+MUST_REJECT(attention, launch<no_guard>, "3 x 1 x 17 x 1 x 128, causal: o[0,0,0,0] is nan, expected 0");
+
 // A query does not see its own position.
 __global__ void mask_early(Attention<float> p) {
   const Query<float> query(p);

@@ -194,7 +194,7 @@ class Command(support.Case):
 
     def test_unknown_variant(self):
         self.replace(explain, "_build", lambda day, variant="", rung=None: "program")
-        self.replace(explain, "_listed", lambda program, yours=False: ["lanes_down", "lanes_across"])
+        self.replace(explain, "listed", lambda program, yours=False: ["lanes_down", "lanes_across"])
         self.fails("5 lanes_acros", 'day 05 matmul has no variant "lanes_acros". Nearest: lanes_across', "./days explain 5 lanes_across")
         self.fails("5 xyz", 'day 05 matmul has no variant "xyz". There are lanes_down, lanes_across', "./days explain 5 lanes_down")
 
@@ -246,7 +246,7 @@ class Names(support.Case):
         program = self.tool("program", "echo hello; exit 0")
         ended = mock.Mock(problem="", code=0, stdout="hello\n")
         with mock.patch.object(explain.programs, "run", return_value=ended), self.assertRaises(DaysError) as caught:
-            explain._listed(program)
+            explain.listed(program)
         self.assertEqual(caught.exception.code, 1)
 
 

@@ -146,7 +146,7 @@ class Fake(support.Case):
             judge.correct(kernel)
         self.assertEqual((raised.exception.code, raised.exception.message), (1, programs.OTHER_MAIN))
         with self.assertRaises(judge.DaysError) as raised:
-            explain._listed(self.program(""))
+            explain.listed(self.program(""))
         self.assertEqual(raised.exception.message, programs.OTHER_MAIN)
         program = self.program("")
         self.replace(run_build, "build_day", lambda *_, **__: program)

@@ -185,9 +185,9 @@ class Gates(unittest.TestCase):
 
     def find(self, counts, words="13 padded", code=None):
         """The Gates by these counts: {(rung, size): values}."""
-        def counted(found, size, flags):
+        def counted(found, size, flags, prefix=""):
             self.assertEqual(flags, rung(words).flags)
-            values = counts.get((found.name, size))
+            values = counts.get((prefix + found.name, size))
             if values is None:
                 raise DaysError("does not take it")
             return {**NOTHING, **values}, [1024, 1024], {}
@@ -212,6 +212,22 @@ class Gates(unittest.TestCase):
         gates = self.find({("down", ""): same, ("aligned", ""): same, ("down", "1021x1021"): {"sectors": 200},
                            ("aligned", "1021x1021"): same}, "13 aligned")
         self.assertEqual((gates.kind, gates.size, gates.flags()), ("counters", "1021x1021", ["--size", "1021x1021"]))
+
+    def test_then_the_same_rungs_in_another_ladder(self):
+        same = {"sectors": 100}
+        counts = {("async", ""): same, ("skipping", ""): same, ("causal_async", ""): same, ("causal_skipping", ""): {"sectors": 60}}
+        with mock.patch.object(rung_gates.explain, "listed", lambda program: [name for name, _ in counts]), \
+                mock.patch.object(judge.Kernel, "program", lambda kernel, **how: None):
+            gates = self.find(counts, "43 skipping")
+        self.assertEqual((gates.kind, gates.prefix, gates.asks[0].metric.key, gates.size), ("counters", "causal_", "sectors", ""))
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out):
+            rung_gates.say(rung("43 skipping"), gates)
+        self.assertIn("causal_async has 100, causal_skipping has 60.", " ".join(out.getvalue().split()))
+        with mock.patch.object(judge, "measure_at", return_value=({**NOTHING, "sectors": 100}, [], [])) as measure:
+            stage = rung_gates.counters(judge.Kernel(None, "skipping", "my/day43_skipping.cu"), rung("43 skipping"), gates)
+        self.assertEqual((stage.verdict, measure.call_args[0][0].variant), ("FAIL", "causal_skipping"))
+        self.assertIn("Why: ./days explain 43 causal_skipping --mine --type fp16", stage.lines)
 
     def test_then_barriers_then_code_then_speed(self):
         same = {("padded", ""): {"barriers": 4}, ("swizzled", ""): {"barriers": 4}}

@@ -16,6 +16,11 @@ def text(day):
         return ""
 
 
+def prefixed(day):
+    """Whether a ladder puts a prefix before its rungs' names: another of the day then has the same rungs without it."""
+    return re.search(r"\.variant\(\w+\(", text(day)) is not None
+
+
 def files(day):
     """{rung: its file NN_idea.cu}, in the order of the files and, within one, of its launchers. A file may hold several rungs. A
     rung that several ladders have under names with a prefix is here once, without it."""

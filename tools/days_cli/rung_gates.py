@@ -4,14 +4,15 @@ no counter tells the two apart, what nvcc makes of them; else speed, which needs
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import io
 import json
 import math
 from dataclasses import dataclass, field
 from typing import List
 
-from days_cli import console, judge, outputs, paths
-from days_cli.commands import asm
+from days_cli import console, judge, ladders, outputs, paths
+from days_cli.commands import asm, explain
 from days_cli.errors import WRONG, DaysError
 
 _LEAST = 1.25  # a counter that falls by less than this factor is not what a rung is about
@@ -80,7 +81,7 @@ class Ask:
 @dataclass
 class Gates:
     """kind: "counters", "code" or "speed"; size: of --size where it is not the shape that ./days run shows on a CPU;
-    of_rung: the Rung's own flags."""
+    of_rung: the Rung's own flags; prefix: before the names of both rungs, as another ladder of the day has them."""
     kind: str
     asks: List[Ask] = field(default_factory=list)
     size: str = ""
@@ -89,6 +90,7 @@ class Gates:
     kept: dict = field(default_factory=dict)  # a metric's key: at most so much, though it is not what the rung is about
     install: str = ""  # a command, after which nvcc's output might tell them apart
     notes: dict = field(default_factory=dict)  # a metric's key: what the worst line of the rung before does
+    prefix: str = ""
 
     def flags(self):
         return [*(["--size", self.size] if self.size else []), *self.of_rung]
@@ -126,6 +128,12 @@ def _find(rung):
         if found:
             return Gates("counters", found, odd, notes=odd_notes, kept=_kept(odd_start, odd_goal))
         break
+    for prefix in _prefixes(rung):  # what a rung saves under a mask no counter shows without one
+        other_start, _, other_notes = _counts(rung.before, "", rung.flags, prefix)
+        other_goal = _counts(rung, "", rung.flags, prefix)[0]
+        found = _falls(other_start, other_goal, COUNTERS)
+        if found:
+            return Gates("counters", found, notes=other_notes, kept=_kept(other_start, other_goal), prefix=prefix)
     found = _falls(start, goal, BESIDES)
     if found:
         return Gates("counters", found, notes=notes, kept=kept)
@@ -140,6 +148,15 @@ def _find(rung):
         if found:
             return Gates("code", found, kept=kept)
     return Gates("speed", why=why, install=install)
+
+
+def _prefixes(rung):
+    """What other ladders of the day put before the names of this rung and the one before it: "causal_"."""
+    if not ladders.prefixed(rung.day):
+        return []
+    names = explain.listed(judge.Kernel(rung.day, rung.name).program(traced=True))
+    return [name[:-len(rung.name)] for name in names
+            if name.endswith("_" + rung.name) and name[:-len(rung.name)] + rung.before.name in names]
 
 
 def _falls(start, goal, metrics):
@@ -195,16 +212,17 @@ def _code_falls(start, goal):
     return found
 
 
-def _counts(rung, size, more=()):
+def _counts(rung, size, more=(), prefix=""):
     """(values, extents of the shape, {metric's key: a sentence on the worst line}) of a shipped rung."""
-    kernel = judge.Kernel(rung.day, rung.name)
+    name = prefix + rung.name
+    kernel = judge.Kernel(rung.day, name)
     program = kernel.program(traced=True)
     flags = [*(["--size", size] if size else []), *more]
     stamp = program.stat()
-    key = " ".join([program.name, str(stamp.st_mtime_ns), str(stamp.st_size), rung.name, "steady", *flags])
+    key = " ".join([program.name, str(stamp.st_mtime_ns), str(stamp.st_size), name, "steady", *flags])
     known = _remembered()
     if not _whole(known.get(key)):
-        console.progress(f"counting {rung.name}" + (f" at {size}" if size else ""))
+        console.progress(f"counting {name}" + (f" at {size}" if size else ""))
         values, launches, shape = judge.measure_at(kernel, flags, steady=True)
         console.clear_progress()
         known = {name: value for name, value in known.items()  # what an older program counted is of no use any more
@@ -262,12 +280,12 @@ def say(rung, gates):
     before = rung.before
     for ask in gates.asks:
         metric = ask.metric
-        has = [f"{name} has {metric.shown(value) if value else 'none'}"
+        has = [f"{gates.prefix}{name} has {metric.shown(value) if value else 'none'}"
                for name, value in ((before.name, ask.start), (rung.name, ask.goal))]
         at = f", at {gates.size.replace('x', ' x ')}" if gates.size else ""
         note = gates.notes.get(metric.key)
         _wrapped(f"Asked: {metric.label} {ask.bound()}{at}; {has[0]}, {has[1]}." +
-                 (f" In {before.name} {note}" if note else f" {metric.means}" if metric.means else ""))
+                 (f" In {gates.prefix}{before.name} {note}" if note else f" {metric.means}" if metric.means else ""))
     if gates.kind == "speed":
         _wrapped(f"Asked: faster than {before.name}. {gates.why[0].upper()}{gates.why[1:]}.")
 
@@ -284,7 +302,8 @@ def counters(kernel, rung, gates):
     if gates.kind == "speed":
         return judge.Stage("counters", "skip", gates.why)
     try:
-        values, launches, _ = judge.measure_at(kernel, gates.flags(), steady=True)
+        counted = dataclasses.replace(kernel, variant=gates.prefix + rung.name) if gates.prefix else kernel
+        values, launches, _ = judge.measure_at(counted, gates.flags(), steady=True)
         if gates.kind == "code":
             values.update(code_of(paths.ROOT / kernel.file if kernel.file else rung.file))
     except DaysError as error:
@@ -302,12 +321,16 @@ def counters(kernel, rung, gates):
         about = [f"{ask.metric.label} {ask.metric.shown(values[ask.metric.key])}{at}: {rung.before.name} and {rung.name} have "
                  f"{'none' if ask.limit < 1 else 'fewer'}" for ask in limits]
         return judge.Stage("counters", "FAIL", "; ".join(about), [*(line for ask in limits for line in _where(ask, launches)),
-                           " ".join(["Why: ./days explain", rung.words, "--mine", *gates.flags()])])
+                           f"Why: ./days {_explain(rung, gates)}"])
     if not missed:
         return judge.Stage("counters", "ok", "; ".join(text for _, text in told))
     lines = [line for ask, _ in missed for line in _where(ask, launches)]
-    command = f"asm --file {kernel.file} -I." if gates.kind == "code" else " ".join(["explain", rung.words, "--mine", *gates.flags()])
+    command = f"asm --file {kernel.file} -I." if gates.kind == "code" else _explain(rung, gates)
     return judge.Stage("counters", "FAIL", "; ".join(text for _, text in missed), [*lines, f"Why: ./days {command}"])
+
+
+def _explain(rung, gates):
+    return " ".join(["explain", str(rung.day.number), gates.prefix + rung.name, "--mine", *gates.flags()])
 
 
 def _where(ask, launches):

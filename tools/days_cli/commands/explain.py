@@ -56,7 +56,8 @@ def run(args):
     if len(given.words) == 1:
         return _explain_day(day, given)
     if given.get("--mine"):
-        given.words[1] = rungs.resolve(day, given.words[1], "explain").name
+        rung, word = rungs.resolve(day, given.words[1], "explain").name, given.words[1].strip().lower()
+        given.words[1] = word if word.endswith("_" + rung) else rung  # causal_skipping: the same kernel in another ladder
     return _explain_variant(day, given.words[1], given)
 
 
@@ -100,7 +101,7 @@ def _build(day, variant="", rung=None):
     return run_build.build_day(day, "simt", traced=True, exercise=yours)
 
 
-def _listed(program, yours=False):
+def listed(program, yours=False):
     """The names of the day's variants, by its own --list; DaysError where the program names none."""
     ended = programs.run([program, "--list"], seconds=60)
     if ended.problem or ended.code or not ended.stdout:
@@ -162,7 +163,7 @@ def _shape_of(table):
 def _explain_variant(day, variant, given):
     rung = _mine(day, variant) if given.get("--mine") else None
     program = _build(day, variant, rung)
-    arguments.known_variant("explain", variant, _listed(program, yours=True), day)
+    arguments.known_variant("explain", variant, listed(program, yours=True), day)
     begun, own = (["--begun", rung.before.name], exercises.shown(exercises.my_file(rung))) if rung else ([], "")
     trace, table = count(program, day, variant, [*_flags(given), *begun], own=own)
     ladder, shape, kind = _shape_of(table)
@@ -202,7 +203,7 @@ def _first_launches(launches):
 def _explain_day(day, given):
     program = _build(day)
     rows, collected = [], []
-    for name in _listed(program):
+    for name in listed(program):
         console.progress(f"counting {name}")
         try:
             trace, table = count(program, day, name, _flags(given))
