@@ -232,7 +232,8 @@ __global__ void no_mask(Attention<float> p) {
   const Query<float> query(p);
   finish(p, query, attend(p, query, p.seq_k));
 }
-MUST_REJECT(attention, launch<no_mask>, "3 x 1 x 17 x 1 x 128, causal: o[0,0,0,0] is -1.04467034, expected 0");
+MUST_REJECT(attention, launch<no_mask>,
+            "3 x 1 x 17 x 1 x 128, causal: o[0,0,0,0] is -1.04467034, expected 0");
 
 // A tile at a time, without a guard for a row that has seen no key yet: exp(-inf - -inf) is NaN.
 __global__ void no_guard(Attention<float> p) {

@@ -5,36 +5,102 @@
 """
 from drawing import BAD, EMPTY, GLOBAL, GOOD, INK, OUTPUT, REGISTERS, SHARED, SOFT, THREADS, WHITE, Card, constant, picture
 
-QUERIES = constant("day43_flash_attention/04_async.cu", "kQueries")
-KEYS = constant("day43_flash_attention/04_async.cu", "kKeys")
+QUERIES = constant("day43_flash_attention/02_tiled.cu", "kQueries")
+KEYS = constant("day43_flash_attention/02_tiled.cu", "kKeys")
+ACROSS = constant("day43_flash_attention/02_tiled.cu", "kAcross")
+ROWS, COLS = QUERIES // ACROSS, KEYS // ACROSS  # of a thread's scores
 
 
 @picture("walk.svg")
-def walk(tiles=4, block=1):
-    """q and o on the left, k and v on the right, scores between; the block's row of tiles is marked."""
-    card = Card("Queries stay, tiles of keys walk by", 424,
-                "The block's tile of queries stays. It walks along the tiles of keys and values; a tile of scores exists for one step, and "
-                "what it contributes is added to the block's tile of o.")
-    high, wide, side = 44, 74, 56
-    q = card.sheet(40, 170, wide, tiles * high, "q, queries", GLOBAL)
-    keys = card.sheet(146, 72, tiles * side, wide - 14, "k, keys", GLOBAL)
-    card.sheet(146, 170, tiles * side, tiles * high, "", EMPTY)
-    o = card.sheet(394, 170, wide - 14, tiles * high, "o", OUTPUT)
+def walk(queries=256, keys=256, block=1, now=2):
+    """q and o on the left and right, k above, scores between; tiles in the kernel's proportions, the block's row of them is marked."""
+    scale = 15 / 16
+    high, side, columns = QUERIES * scale, KEYS * scale, 64 * scale
+    down, steps = queries // QUERIES, keys // KEYS
+    card = Card("Queries stay, tiles of keys walk by", 448,
+                f"The block's tile of {QUERIES} queries stays. It walks along the tiles of {KEYS} keys and values; a tile of scores exists "
+                "for one step, and what it contributes is added to the block's tile of o.")
+    q = card.sheet(28, 156, columns, down * high, "q", GLOBAL)
+    left = q.right + 28
+    k = card.sheet(left, 78, steps * side, columns * 0.8, f"k: {keys} keys", GLOBAL)
+    card.sheet(left, 156, steps * side, down * high, "", EMPTY)
+    o = card.sheet(k.right + 36, 156, columns, down * high, "o", OUTPUT)
     row = q.top + block * high
-    card.tile(type(q)(q.left, row, wide, high), "q", REGISTERS)
-    for step in range(tiles):
-        place = type(q)(146 + step * side, row, side, high)
-        card.box(place.left, place.top, side, high, SHARED if step == 1 else WHITE, dashed=step != 1)
-        if step == 1:
-            card.text(place.x, place.y + 6, "scores", 15, bold=True)
-        card.disc(146 + (step + 0.5) * side, keys.top + 22, step, BAD if step == 1 else SOFT, 12)
-    card.tile(type(q)(146 + side, keys.top, side, keys.height), "", "none", BAD)
-    card.path([type(q)(146 + side * s, keys.top + 36, side, 24) for s in range(tiles)], BAD)
-    card.tile(type(q)(o.left, row, o.width, high), "o", REGISTERS)
-    card.arrow(374, row + high / 2, 391, row + high / 2)
-    card.text(258, 288, "v is walked in the same steps", 15, SOFT)
-    card.text(240, 376, "Purple stays in registers. Orange exists for one step.", 16, SOFT)
-    card.text(240, 402, f"In the kernel: {QUERIES} queries a block, tiles of {KEYS} keys.", 16, SOFT)
+    card.tile(type(q)(q.left, row, columns, high), QUERIES, SHARED)
+    for step in range(steps):
+        card.box(left + step * side, row, side, high, SHARED if step == now else WHITE, dashed=step != now)
+        card.disc(left + (step + 0.5) * side, k.top + 20, step, BAD if step == now else SOFT, 11)
+    card.tile(type(q)(left + now * side, k.top, side, k.height), "", "none", BAD)
+    card.tile(type(q)(left + now * side, row, side, high), KEYS, SHARED)
+    card.tile(type(q)(o.left, row, columns, high), "o", REGISTERS)
+    card.arrow(k.right + 3, row + high / 2, o.left - 4, row + high / 2)
+    card.text(k.x, row + high + 28, "scores of step 2", 16, bold=True)
+    card.text(k.x, row + high + 54, "v is walked in the same steps", 16, SOFT)
+    card.text(240, 424, f"Rung 2: {QUERIES} queries a block, tiles of {KEYS} keys.", 16, SOFT)
+    return card
+
+
+@picture("naive.svg")
+def naive(lanes=(0, 1, 2, 3, 30, 31), sectors=8):
+    """One load of q and one of k by a warp: the sectors of each query, of which a lane wants 4 bytes."""
+    card = Card("Each lane reads a query of its own", 372,
+                "A query of 64 floats is eight sectors. In one load of q each of 32 lanes wants 4 bytes of another query, so 32 sectors move. "
+                "In one load of k all lanes want the same 4 bytes, one sector.")
+    card.text(150, 70, "q[d]: 32 sectors", 17, BAD, "start", bold=True)
+    card.matrix(150, 82, len(lanes), sectors, 30, "", GLOBAL, fills=lambda r, c: THREADS[1] if c == 0 else None,
+                values=lambda r, c: "4 B" if c == 0 else None, inks=lambda r, c: WHITE if c == 0 else None,
+                row_names=[f"query of lane {lane}" for lane in lanes])
+    card.text(150, 296, "k[d]: one sector for all lanes", 17, GOOD, "start", bold=True)
+    card.matrix(150, 306, 1, sectors, 30, "", GLOBAL, fills=lambda r, c: THREADS[2] if c == 0 else None,
+                values=lambda r, c: "4 B" if c == 0 else None, inks=lambda r, c: WHITE if c == 0 else None, row_names=["a key"])
+    card.text(240, 362, "A cell is a sector, 32 bytes. A row is 64 floats.", 16, SOFT)
+    return card
+
+
+@picture("columns.svg")
+def columns(x=3, y=2, size=3.9):
+    """In rung 2: which scores are a thread's, and which elements of o."""
+    card = Card("Same rows twice, but other columns", 426,
+                f"Thread x = {x}, y = {y * ROWS} computes the scores of queries {y * ROWS} to {y * ROWS + ROWS - 1} with keys {x} and {x + ACROSS}, "
+                f"and of o the same rows, columns {4 * x} to {4 * x + 3}. The weights of the row come from the 16 threads that share it.")
+    scores = card.sheet(34, 92, KEYS * size, QUERIES * size, "scores", SHARED)
+    o = card.sheet(206, 92, 64 * size, QUERIES * size, "o", OUTPUT)
+    band = scores.top + y * ROWS * size
+    for place in (scores, o):
+        card.box(place.left, band, place.width, ROWS * size, WHITE, SOFT, round=0)
+    for j in range(COLS):
+        card.box(scores.left + (x + j * ACROSS) * size, band, size, ROWS * size, THREADS[0], THREADS[0], round=0)
+    card.box(o.left + 4 * x * size, band, 4 * size, ROWS * size, THREADS[0], THREADS[0], round=0)
+    card.arrow(scores.right + 4, band + 2 * size, o.left - 4, band + 2 * size)
+    card.text(scores.x, band + 44, f"keys {x}, {x + ACROSS}", 16, THREADS[0], bold=True)
+    card.text(o.left + 12, band + 44, f"columns {4 * x} to {4 * x + 3}", 16, THREADS[0], "start", bold=True)
+    card.text(scores.x, 366, f"{QUERIES} × {KEYS}", 16, SOFT)
+    card.text(o.x, 366, f"{QUERIES} × 64", 16, SOFT)
+    card.text(240, 394, f"Blue: thread x = {x}, y = {y * ROWS}. White: the {ACROSS} threads of its rows,", 15, SOFT)
+    card.text(240, 416, "whose weights it needs: they go through s.weights.", 15, SOFT)
+    return card
+
+
+@picture("ldmatrix.svg")
+def ldmatrix(high=19, wide=52):
+    """The three ldmatrix of rung 3: which lane gives the address of which 16 bytes, and in which register they arrive."""
+    card = Card("Each lane names 16 bytes", 496,
+                "ldmatrix loads four matrices of 8 rows of 16 bytes. Lanes 0 to 7 give the rows of the first, lanes 8 to 15 of the second, "
+                "and so on. For q and v the second lies below the first, for k beside it.")
+    below = lambda lane: (lane % 16, lane // 16)
+    beside = lambda lane: (lane // 16 * 8 + lane % 8, lane // 8 % 2)
+    for left, name, rows, place in ((44, "q", "16 queries", below), (200, "k", "16 keys", beside), (356, "v", "16 keys", below)):
+        card.text(left + wide, 64, name, 17, bold=True)
+        card.text(left + wide, 84, rows, 15, SOFT)
+        for lane in range(32):
+            row, chunk = place(lane)
+            cell = card.box(left + chunk * wide, 92 + row * high, wide, high, THREADS[lane // 8], round=0)
+            card.text(cell.x, cell.y + 5, lane, 15, WHITE, bold=True)
+    for i, words in enumerate(("register 0", "register 1", "register 2", "register 3")):
+        card.box(26 + 112 * i, 412, 14, 14, THREADS[i], round=1)
+        card.text(44 + 112 * i, 425, words, 15, at="start")
+    card.text(240, 456, "A cell is 16 bytes, 8 columns; its number is the lane", 16, SOFT)
+    card.text(240, 480, "that gives its address.", 16, SOFT)
     return card
 
 
