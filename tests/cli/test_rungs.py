@@ -459,6 +459,14 @@ class Told(unittest.TestCase):
                         if not one.startswith("    "):  # code is not broken
                             self.assertLessEqual(len(one), 80, f"{found.words}: {one}")
 
+    def test_lists_commands_and_tables_in_a_hint(self):
+        from days_cli.commands import hint
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out):
+            for text in exercises._unfolded("Two things:\n\n- one,\n  longer\n- two\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\nRun\n\n    ./days run \\\n        43\n"):
+                hint._print(text)
+        self.assertEqual(out.getvalue(), "Two things:\n- one, longer\n- two\nRun\n    ./days run \\\n        43\n")
+
     def test_solution(self):
         code, _, err = self.run_days("solution", "13", "padded")
         self.assertEqual((code, "./days solution 13 padded --yes" in err), (2, True))

@@ -58,12 +58,15 @@ def _none(what):
 
 
 def _print(markdown):
-    """Paragraphs at 80 columns; code as it is."""
+    """Paragraphs and the items of lists at 80 columns; code as it is."""
     for part in re.split(r"(```.*?```)", markdown, flags=re.DOTALL):
         if part.startswith("```"):
             for line in part.splitlines()[1:-1]:
                 console.say(("    " + line).rstrip())
             continue
-        for paragraph in filter(None, re.split(r"\n\s*\n", part.strip())):
+        for paragraph in filter(None, re.split(r"\n\s*\n|\n(?=- )", part.strip("\n"))):
+            if all(line.startswith("    ") for line in paragraph.splitlines()):  # a command
+                console.say(paragraph)
+                continue
             for line in console.wrap(" ".join(paragraph.split()).replace("**", "")):
                 console.say(line)
