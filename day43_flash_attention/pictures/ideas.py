@@ -140,11 +140,11 @@ def pipeline():
                 "products of this one.")
     card.text(32, 66, "mma: one place for a tile", 16, at="start", bold=True)
     loads = [("0", 0, 2, GLOBAL), ("1", 5, 7, GLOBAL), ("2", 10, 12, GLOBAL)]
-    uses = [("multiply 0", 2, 5, SHARED), ("multiply 1", 7, 10, SHARED), ("multiply 2", 12, 15, SHARED)]
+    uses = [("tile 0", 2, 5, SHARED), ("tile 1", 7, 10, SHARED), ("tile 2", 12, 15, SHARED)]
     card.time(76, [("copy", loads), ("math", uses)], height=26, end=15)
     card.text(32, 206, "async: two places, by turns", 16, at="start", bold=True)
     loads = [("0", 0, 2, GLOBAL), ("1", 2, 4, GLOBAL), ("2", 5, 7, GLOBAL), ("3", 8, 10, GLOBAL)]
-    uses = [("multiply 0", 2, 5, SHARED), ("multiply 1", 5, 8, SHARED), ("multiply 2", 8, 11, SHARED), ("multiply 3", 11, 14, SHARED)]
+    uses = [("tile 0", 2, 5, SHARED), ("tile 1", 5, 8, SHARED), ("tile 2", 8, 11, SHARED), ("tile 3", 11, 14, SHARED)]
     card.time(216, [("copy", loads), ("math", uses)], height=26, end=15)
     return card
 
@@ -227,4 +227,26 @@ def operands(size=11, lane=5):
     card.text(138, 184, "8 elements of a,", 16, SOFT)
     card.text(138, 208, "4 of b, 4 of d.", 16, SOFT)
     card.text(240, 496, "32 lanes together hold every element once.", 16, SOFT)
+    return card
+
+
+@picture("wide.svg")
+def wide(cell=52):
+    """What one ldmatrix of 16 keys serves: two products of 16 queries by 8 keys in rungs 3 to 5, four in rung 6."""
+    card = Card("A fragment of keys serves four products", 362,
+                "With 16 queries a warp, one ldmatrix of 16 keys serves two products of 16 queries by 8 keys. With 32 queries it serves four.")
+    for left, name, tiles, words in ((76, "16 queries a warp", 1, "2 products"), (308, "32 queries a warp", 2, "4 products")):
+        card.text(left + cell, 68, name, 17, bold=True)
+        card.text(left + cell, 94, "16 keys: 1 ldmatrix", 15, SOFT)
+        card.box(left, 102, 2 * cell, 30, SHARED)
+        for m in range(tiles):
+            top = 144 + m * (cell + 8)
+            card.box(left - 46, top, 36, cell, REGISTERS)
+            card.text(left - 28, top + 31, f"a[{m}]", 15)
+            for n in range(2):
+                card.box(left + n * cell, top, cell, cell, REGISTERS)
+                card.text(left + (n + 0.5) * cell, top + 31, "mma", 16, bold=True)
+        card.text(left + cell, 286, words, 18, GOOD if tiles == 2 else BAD, bold=True)
+    card.text(240, 322, "An mma multiplies 16 queries by 8 keys.", 16, SOFT)
+    card.text(240, 346, "Purple is in registers; keys come from shared memory.", 16, SOFT)
     return card
