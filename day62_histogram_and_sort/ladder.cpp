@@ -193,7 +193,7 @@ const auto radix_sort =
         .reference(LAUNCHER(radix_sort_reference))
         .parallel(LAUNCHER(radix_sort_parallel))
         // One; around a warp and the tiles of 4,096 and 7,296; several tiles of each.
-        .shapes({{1}, {2}, {31}, {33}, {1000}, {4095}, {4096}, {4097}, {7295}, {7296}, {7297}, {30011}})
+        .shapes({{1}, {33}, {1000}, {4096}, {4097}, {7296}, {7297}, {16411}})
         .gpu_shapes({{1048577}, {50000017}})
         .bench({{1 << 26}})
         .sweep({{1 << 12},

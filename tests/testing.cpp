@@ -118,6 +118,7 @@ void add_test(const LadderInfo& ladder, const std::string& name, const char* fil
 //     the blocks of a grid, as what is right by luck in one order is wrong in another; in further types in one
 //     order, the next shape in the next;
 //   - each shape on one kind of hostile inputs, the next shape on the next kind, in one order;
+//   - no shape of more than 2 MiB;
 //
 // and of what the host computes, which is not instrumented, nothing.
 //
@@ -153,6 +154,11 @@ bool repeats_type(const LadderInfo& ladder, const Row& row, size_t type) {
     if (takes_type(row, earlier) && bytes(earlier) == bytes(type)) return true;
   }
   return false;
+}
+// Is the shape left to the plain build?
+bool too_big(const LadderInfo& ladder, size_t type, const Shape& shape) {
+  constexpr double kMost = 1 << 21;  // bytes
+  return !tests_all() && Instance::device_bytes(ladder, type, shape, 0) > kMost;
 }
 // One of the ladder's shapes, by which the others turn: its number among those that are tested of the type.
 struct Turn {
@@ -399,7 +405,7 @@ void add_tests(const LadderInfo& ladder) {
       for (const Row& row : ladder.rows) {
         if (row.exercise || row.baseline) continue;
         const auto [tested, turn] = turn_of(repeats_type(ladder, row, type), type, i);
-        if (!tested) {
+        if (!tested || too_big(ladder, type, shape)) {
           tally().left_out += ladder.makers.size();
           continue;
         }
