@@ -362,7 +362,8 @@ void launch(Backward<T> dx, Backward<T> columns, const LayerNormBackward<T>& p, 
 void mean_of_squares(const LayerNorm<float>& p, cudaStream_t s) {
   launch(mean_of_squares_kernel<float>, p, s);
 }
-MUST_REJECT(layer_norm, mean_of_squares, "a mean far from 0: y[");
+// On a GPU x * x - mean * mean is one fma and never quite 0, so that a single column is wrong already.
+MUST_REJECT(layer_norm, mean_of_squares, "a mean far from 0: y[|1 x 1: rstd[0] is 316.");
 
 void sample_variance(const LayerNorm<float>& p, cudaStream_t s) {
   launch(sample_variance_kernel<float>, p, s);
@@ -457,7 +458,7 @@ MUST_REJECT(layer_norm_backward, constant_statistics, "1 x 1: dx[0,0] is 1.8");
 void constant_rstd(const LayerNormBackward<float>& p, cudaStream_t s) {
   launch(constant_rstd_kernel<float>, right_columns_kernel<float>, p, s);
 }
-MUST_REJECT(layer_norm_backward, constant_rstd, "dx[0,0] is 0, expected");
+MUST_REJECT(layer_norm_backward, constant_rstd, "1 x 1: dx[0,0] is");
 
 void constant_rstd_bf16(const LayerNormBackward<days::bf16>& p, cudaStream_t s) {
   launch(constant_rstd_kernel<days::bf16>, right_columns_kernel<days::bf16>, p, s);

@@ -314,7 +314,7 @@ __global__ void backward_one_term(SoftmaxBackward<float> p) {
   const float sum = row_dot(p, p.cols);
   for (int64_t i = first + threadIdx.x; i < end; i += kThreads) p.dx[i] = p.y[i] * p.dy[i] - sum;
 }
-MUST_REJECT(softmax_backward, launch_backward<backward_one_term>, "1 x 1: dx[0,0] is 0, expected");
+MUST_REJECT(softmax_backward, launch_backward<backward_one_term>, "1 x 1: dx[0,0] is");
 
 // A thread a row of fp16, whose sum is kept in fp16.
 __global__ void backward_half_sum_kernel(SoftmaxBackward<days::half> p) {
