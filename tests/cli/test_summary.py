@@ -6,7 +6,7 @@ import os
 import unittest
 
 import support
-from days_cli import cmake_tools, gpu, paths
+from days_cli import cmake_tools, gpu, passed, paths
 from days_cli.commands import test
 
 _CASES = {
@@ -80,6 +80,21 @@ exit {code}""")
         self.assertIn("cmake --preset cpu\n", log)
         self.assertIn("cmake --build --preset cpu --target day05_test\n", log)
         self.assertIn("ctest --preset cpu -L ^day05$ --output-junit", log)
+
+    def test_rungs_that_an_edit_left_alone_are_spared_and_named(self):
+        (self.root / "day05_matmul" / "ladder.cpp").write_text('.variant("naive", LAUNCHER(m_naive)).variant("wide", LAUNCHER(m_wide))')
+        for number, rung in enumerate(("naive", "wide"), 1):
+            (self.root / "day05_matmul" / f"0{number}_{rung}.cu").write_text(f"void m_{rung}(const Matmul<float>& p) {{}}")
+        self.ctest(("day05_test", ["day05"], "run", ["good"]))
+        self.tool("ctest", f"echo \"filter $GTEST_FILTER\" >> '{self.log}'\n" + (self.bin / "ctest").read_text())
+        self.replace(passed, "spared", lambda *of: ["day05_matmul.wide", "day05_matmul.CPU_parallel"])
+        out, _ = self.run_days("test", "5", code=0)
+        self.assertIn("filter -day05_matmul.wide/*:day05_matmul.CPU_parallel/*\n", self.log.read_text())
+        self.assertTrue(out.endswith("unchanged since all passed, and not run: wide\n"), out)
+        self.log.write_text("")
+        self.run_days("test", "5", "--all", code=0)
+        self.run_days("test", code=0)
+        self.assertNotIn("filter -", self.log.read_text())
 
     def test_skips_are_counted_with_their_reason(self):
         self.ctest(("day05_test", ["day05"], "run", ["good", "skip", "skip"]))

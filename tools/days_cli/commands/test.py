@@ -10,7 +10,7 @@ import xml.etree.ElementTree
 from dataclasses import dataclass, field
 from typing import List
 
-from days_cli import arguments, builder, catalog, cmake_tools, console, paths, toolchain
+from days_cli import arguments, builder, catalog, cmake_tools, console, ladders, passed, paths, toolchain
 from days_cli import gpu as gpus
 from days_cli.errors import WRONG, DaysError
 
@@ -23,10 +23,12 @@ HELP = """./days test [DAY]     builds and runs the tests of a day, or all of th
                           of cpu then cpu-checked, or cuda
   --checked               the preset cpu-checked: every access is watched
   --all                   on a CPU every case, also those that would repeat
-                          what others show: takes thrice as long
+                          what others show: takes thrice as long; and all rungs
   --color auto|always|never
 
-In the lines . is a test that passed, s one skipped, F one that failed.
+In the lines . is a test that passed, s one skipped, F one that failed. Of one
+day on a CPU, when nothing but rungs has changed since all passed, those rungs
+are tested and the others spared; the last line names them.
 Needs CMake, Ninja, GoogleTest and Google Benchmark; gets what is missing where
 it may. Test programs: build/PRESET/bin/*_test, logs: build/PRESET/Testing."""
 
@@ -73,7 +75,7 @@ def run(args):
     if given.get("--all"):
         os.environ["DAYS_TEST_ALL"] = "1"
     if day:  # one program a preset: side by side they keep two cores busy
-        good = _run([_build(preset, day) for preset in presets])
+        good = _run([_build(preset, day) for preset in presets], None if given.get("--all") else day)
     else:  # CTest does that for many
         good = all([_run([_build(preset, day)]) for preset in presets])
     return 0 if good else WRONG
@@ -107,9 +109,12 @@ def _build(preset, day):
     return preset, label, len(tests)
 
 
-def _run(built):
-    """Runs what was built, of several presets at once, and reports; whether all is well."""
+def _run(built, day=None):
+    """Runs what was built, of several presets at once, and reports; whether all is well. Of a day given, on a CPU, the cases that
+    an edited rung leaves as they were are spared."""
     done, total = [], sum(count for _, _, count in built)
+    states = {preset: passed.state(preset, day) for preset, _, _ in built if day and preset.startswith("cpu")}
+    spared = {preset: passed.spared(preset, day, states[preset]) if preset in states else [] for preset, _, _ in built}
 
     def line_comes(line):
         start = re.match(r"\s*Start\s+\d+: (\S+)", line)
@@ -123,7 +128,10 @@ def _run(built):
         shutil.rmtree(results, ignore_errors=True)
         command = [cmake_tools.find("ctest")[0], "--preset", preset, *label, "--output-junit", str(results / "ctest.xml"),
                    "--test-output-size-passed", "4000000", "--test-output-size-failed", "4000000"]
-        commands.append((command, {"GTEST_OUTPUT": f"json:{results}/", "GTEST_COLOR": "no"}))
+        extra = {"GTEST_OUTPUT": f"json:{results}/", "GTEST_COLOR": "no"}
+        if spared[preset]:
+            extra["GTEST_FILTER"] = "-" + ":".join(f"{group}/*" for group in spared[preset])
+        commands.append((command, extra))
     codes = cmake_tools.stream_all(commands, line_comes)
     console.clear_progress()
     good = True
@@ -131,8 +139,22 @@ def _run(built):
         programs = _read(_results(preset))
         if len(programs) != count:
             raise DaysError(f"ctest ran {len(programs)} of {count} tests", f"ctest --preset {preset}", WRONG)
-        good = _report(preset, programs) and code == 0 and good
+        fine = _report(preset, programs) and code == 0
+        if fine and preset in states:
+            groups = {f"{case.suite}.{_parts(case)[0]}" for program in programs for case in program.cases if "/" in case.name}
+            passed.keep(preset, day, states[preset], groups | set(spared[preset]))
+        good = fine and good
+    _show_spared(spared, day)
     return good
+
+
+def _show_spared(spared, day):
+    rungs = list(ladders.files(day)) if any(spared.values()) else []
+    names = {passed.rung_of(group, rungs) for groups in spared.values() for group in groups}
+    if names:
+        text = "unchanged since all passed, and not run: " + ", ".join(rung for rung in rungs if rung in names)
+        for line in console.wrap(text):
+            console.say(line)
 
 
 def _results(preset):
