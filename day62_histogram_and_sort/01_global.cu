@@ -3,6 +3,7 @@
 // step that nobody comes between: with `counts[key] += 1` two threads would read the same old number, and one
 // of the additions would be lost. Bound by: the 256 bins. They are 32 sectors of the L2 cache, and all atomic
 // additions of the grid queue there; if all keys are equal, they queue at one word.
+// Teaches: atomicAdd.
 #include <algorithm>
 
 #include "common/check.h"

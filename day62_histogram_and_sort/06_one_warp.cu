@@ -3,6 +3,7 @@
 // lane that keeps its element: its ones are how many places are needed, and the ones below a lane's own bit
 // how many lanes come before it. Since one_each: one atomic addition for up to 32 elements, which then lie
 // side by side. Bound by: the counter still, 32 elements an addition.
+// Teaches: __ballot_sync, __popc.
 #include "common/check.h"
 #include "common/reduce.cuh"
 #include "common/util.h"

@@ -4,6 +4,7 @@
 // order of the keys, which no atomic counter of a block would do: so each warp has private counters and goes
 // through its keys in order, 32 at a time, where __match_any_sync tells a lane which lanes have its digit.
 // Bound by: stores. The 32 keys of a request go to up to 32 places.
+// Teaches: __match_any_sync.
 #include "common/check.h"
 #include "common/reduce.cuh"
 #include "common/util.h"
