@@ -6,6 +6,7 @@
 // has sixteen loads under way. A multiprocessor needs some 30 KiB on their way to keep the memory busy; now two
 // blocks do it, where it took eight. The grid is one-dimensional and takes any shape.
 // Bound by: the memory, whose pages are written in pieces of 256 bytes, one a row of out.
+// Teaches: #pragma unroll.
 //
 // down: the same kernel with its blocks numbered down the columns of in. Changed since several: the blocks that
 // run at the same time write neighbouring pieces of the same rows of out, where before they wrote to thousands

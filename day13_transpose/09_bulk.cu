@@ -4,7 +4,8 @@
 // Changed since vectorised: no thread computes a global address or guards an edge; the engine swizzles, clips
 // what is outside, and the threads only turn squares of 16 bytes a side within shared memory, in place.
 // Needs compute capability 9.0 and rows of 16-byte multiples in both matrices. Bound by: the memory.
-// Teaches: cp_async_bulk_tensor, fence_proxy_async_shared.
+// Teaches: cp_async_bulk_tensor, cp_async_bulk_tensor_store, cp_async_bulk_commit_group,
+// cp_async_bulk_wait_group_read, fence_proxy_async_shared.
 
 #include <cstdint>
 
