@@ -29,7 +29,8 @@ inline unsigned blocks(size_t n) {
   return static_cast<unsigned>(days::ceil_div(n, size_t{kThreads}));
 }
 
-// On a GPU so many turns should take milliseconds, as a copy does; on a CPU there is nothing to balance.
+// On a GPU there should be a kernel to hide: an H200 takes 0.7 ms for 2^26 elements, as compilers make one
+// multiply-add of four turns. On a CPU there is nothing to hide.
 inline int default_turns() {
   return days::on_gpu() ? 500 : 20;
 }

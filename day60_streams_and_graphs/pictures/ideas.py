@@ -3,14 +3,18 @@
 
     tools/pictures.py 60
 
-The two timelines come from what the note shows of `./days explain 60`, which CI holds against what it prints today.
+The two timelines come from what the note shows of `./days explain 60`, which CI holds against what it prints today. Times are those
+of docs/results/h200/day60.json.
 """
+import json
+import math
 import re
 from pathlib import Path
 
 from drawing import BAD, EMPTY, GLOBAL, GOOD, OUTPUT, REGISTERS, SOFT, THREADS, WHITE, Card, constant, picture
 
 NOTE = Path(__file__).resolve().parent.parent / "README.md"
+RESULTS = NOTE.parent.parent / "docs" / "results" / "h200" / "day60.json"
 CHUNKS = constant("day60_streams_and_graphs/03_overlapped.cu", "kChunks")
 KERNELS = constant("day60_streams_and_graphs/05_launches.cu", "kKernels")
 COLOURS = {"copy in": GLOBAL, "kernel": REGISTERS, "copy out": OUTPUT}
@@ -28,6 +32,26 @@ def shown(program):
     if len(rows) != 3:
         raise ValueError(f"the note's timeline of {program} has {len(rows)} engines, not 3")
     return rows
+
+
+def recorded(program):
+    """The rows that were recorded of a program: {name: row}."""
+    tables = json.loads(RESULTS.read_text(encoding="utf-8"))["tables"]
+    return {row["name"]: row for table in tables if table["ladder"] == program for row in table["rows"]}
+
+
+def a_kernel(program, row):
+    """What a kernel of a chain took, in words."""
+    return f"{1e6 * recorded(program)[row]['seconds'] / KERNELS:.2f} µs a kernel"
+
+
+def fitted(times):
+    """(a, b) for which (times[1] + (C - 1) a) / C + (C - 1) b is nearest to times[C], by least squares; and that formula."""
+    rows = [((c - 1) / c, c - 1, t - times[1] / c) for c, t in times.items()]
+    pp, pq, qq = (sum(row[i] * row[j] for row in rows) for i, j in ((0, 0), (0, 1), (1, 1)))
+    py, qy = (sum(row[i] * row[2] for row in rows) for i in (0, 1))
+    a, b = (py * qq - qy * pq) / (pp * qq - pq * pq), (pp * qy - pq * py) / (pp * qq - pq * pq)
+    return a, b, lambda c: (times[1] + (c - 1) * a) / c + (c - 1) * b
 
 
 @picture("pinned.svg")
@@ -62,6 +86,44 @@ def overlapped():
         card.box(94 + (stream - 1) * 92, 236, 14, 14, color, line=color)
         card.text(112 + (stream - 1) * 92, 248, f"stream {stream}", 15, at="start")
     card.text(240, 277, "in each box its chunk; order, not time", 15, SOFT)
+    return card
+
+
+@picture("model.svg")
+def model():
+    took = {int(name.split()[0]): 1e3 * row["seconds"] for name, row in recorded("model").items()}
+    promised = {int(name.split()[0]): 1e3 * row["seconds"] * row["of_limit"] for name, row in recorded("model").items()}
+    card = Card("First the model is too fast, then too slow", 392,
+                "Milliseconds over the number of chunks. Up to 64 chunks the pipeline takes longer than the model says, from 128 on less.")
+    left, right, top, bottom, low, high = 56, 452, 64, 276, 5, 10.7
+
+    def at(chunks, ms):
+        return left + math.log2(chunks) / 8 * (right - left), bottom - (ms - low) / (high - low) * (bottom - top)
+
+    card.line(left, bottom, right, bottom)
+    for ms in range(low, 11):
+        card.text(left - 12, at(1, ms)[1] + 5, ms, 15, SOFT, "end")
+        card.line(left - 6, at(1, ms)[1], left, at(1, ms)[1])
+    card.text(left + 4, top - 8, "ms", 15, SOFT)
+    lines = {}
+    for times, color in ((promised, BAD), (took, GOOD)):
+        slow, fixed, curve = lines[color] = fitted(times)
+        worst = max(abs(curve(c) / t - 1) for c, t in times.items())
+        if worst > 0.015:
+            raise ValueError(f"two numbers do not describe these times: {worst:.1%} off")
+        points = [at(2 ** (step / 8), curve(2 ** (step / 8))) for step in range(65)]
+        for (x1, y1), (x2, y2) in zip(points, points[1:]):
+            card.line(x1, y1, x2, y2, color, 2)
+        for chunks, ms in times.items():
+            card.disc(*at(chunks, ms), "", color, 4)
+    for chunks in took:
+        card.text(at(chunks, low)[0], bottom + 22, chunks, 15, SOFT)
+    card.text((left + right) / 2, bottom + 44, "chunks", 15, SOFT)
+    for y, color, name in ((342, BAD, "model"), (370, GOOD, "took")):
+        slow, fixed, _ = lines[color]
+        card.disc(30, y - 5, "", color, 5)
+        card.text(44, y, name, 15, color, "start", bold=True)
+        card.text(106, y, f"{slow:.2f} ms to copy 256 MiB, {1e3 * fixed:.1f} µs a chunk", 15, at="start")
     return card
 
 
@@ -119,28 +181,30 @@ def event():
 
 @picture("launches.svg")
 def launches():
-    card = Card("Expected: launches outlast kernels", 376, "The CPU launches kernel after kernel; between two short kernels the GPU waits "
+    card = Card("Launches outlast kernels", 382, "The CPU launches kernel after kernel; between two short kernels the GPU waits "
                                                          "for the next launch. As a graph, only short gaps remain between kernels.")
     card.text(240, 62, f"four of {KERNELS:,}, launched one at a time", 15, SOFT)
     card.time(76, [("CPU", [(f"launch {i}", 4 * i, 4 * i + 4, EMPTY) for i in range(4)]),
                    ("GPU", [("", 4 * i + 4, 4 * i + 5.5, REGISTERS) for i in range(4)])], left=64, end=18, words="not to scale")
-    card.text(240, 210, "the same as a graph", 15, SOFT)
+    card.text(64, 192, a_kernel("launches", "plain launches"), 15, BAD, "start", bold=True)
+    card.text(240, 216, "the same as a graph", 15, SOFT)
     begins = [4.6 + 2 * i for i in range(4)]
-    card.time(222, [("CPU", [("one launch", 0, 4.6, EMPTY)]),
+    card.time(228, [("CPU", [("one launch", 0, 4.6, EMPTY)]),
                     ("GPU", [("", begin, begin + 1.5, REGISTERS) for begin in begins])], left=64, end=18, words="not to scale")
-    card.text(240, 358, "the short gaps that remain: program 6", 15, SOFT)
+    card.text(64, 344, a_kernel("launches", "graph"), 15, GOOD, "start", bold=True)
+    card.text(240, 366, "the short gaps that remain: program 6", 15, SOFT)
     return card
 
 
 @picture("dependent.svg")
 def dependent():
-    card = Card("A dependent launch starts early", 424, "Plain launches leave a gap between two kernels, in which the second one's blocks "
+    card = Card("A dependent launch starts early", 424, "Kernels one after the other have a gap between them, in which the second one's blocks "
                                                         "start and find their elements. With a dependent launch they do that while the "
                                                         "first kernel still computes, and wait for its end before they read.")
     left, start, work, end = 92, 2.6, 7.4, 20
     ends, unit = start + work, (480 - left - 24) / end
     first = ("kernel 1", [("start", 0, start, EMPTY), ("read, turn, write", start, ends, REGISTERS)])
-    card.text(240, 62, "plain launches", 15, SOFT)
+    card.text(240, 62, "one after the other", 15, SOFT)
     card.time(76, [first, ("kernel 2", [("start", ends, ends + start, EMPTY), ("read, turn, write", ends + start, end, REGISTERS)])],
               left=left, end=end, words="not to scale")
     begin, over = left + ends * unit + 1, left + (ends + start) * unit - 1
@@ -148,10 +212,12 @@ def dependent():
     card.line(begin, 97, begin, 111, BAD, 2)
     card.line(over, 97, over, 111, BAD, 2)
     card.text((begin + over) / 2, 91, "gap", 15, BAD, bold=True)
+    card.text(left, 192, a_kernel("dependent", "one after the other"), 15, BAD, "start", bold=True)
     card.text(240, 222, "dependent launches: kernel 1 hides the start", 15, SOFT)
     card.time(236, [first, ("kernel 2", [("start", start, 2 * start, EMPTY), ("wait", 2 * start, ends, None),
                                          ("read, turn, write", ends, ends + work, REGISTERS)])],
               left=left, end=end, words="not to scale")
+    card.text(left, 352, a_kernel("dependent", "dependent launches"), 15, GOOD, "start", bold=True)
     card.text(240, 380, "start: blocks start and find their elements;", 15, SOFT)
     card.text(240, 404, "kernel 2 may, once all blocks of kernel 1 have started", 15, SOFT)
     return card
