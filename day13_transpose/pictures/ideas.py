@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Day 13's ideas: a tile that changes hands, its banks, the order of blocks, and pieces that begin where sectors do.
+"""Day 13's ideas: a tile that changes hands, its banks, loads under way, the order of blocks, pieces that begin where sectors do,
+squares that are turned in registers, and diagonals of them.
 
     tools/pictures.py 13
 """
+import re
+from pathlib import Path
+
 from drawing import BAD, GLOBAL, GOOD, INK, OUTPUT, SHARED, SOFT, THREADS, WHITE, Card, constant, picture
 
 TILE = constant("day13_transpose/03_padded.cu", "kTile")
@@ -62,6 +66,29 @@ def banks():
     return card
 
 
+@picture("flight.svg")
+def flight():
+    """What one thread has under way: a bar is a load from its issue to its answer."""
+    card = Card("What a thread has under way", 362,
+                "Of a thread that copies one element one load is under way, of a thread of padded four, of a thread of several sixteen. "
+                "The wait is as long in each case.")
+    top, left, wait, height = 78, 190, 190, 9
+    per_thread = [("element", 1), ("padded", TILE // constant("day13_transpose/03_padded.cu", "kBlockRows")),
+                  ("several", constant("day13_transpose/05_several.cu", "kTile") ** 2 // constant("day13_transpose/05_several.cu", "kThreads"))]
+    for name, loads in per_thread:
+        middle = top + loads * height / 2 + 6
+        card.text(30, middle, name, at="start", bold=True)
+        card.text(172, middle, loads, 16, SOFT, "end")
+        for load in range(loads):
+            card.box(left + load * 4, top + load * height, wait, height - 2, GLOBAL, round=1)
+        top += loads * height + 20
+    card.text(172, 58, "loads", 15, SOFT, "end")
+    card.arrow(left, top - 4, 448, top - 4)
+    card.text(448, top + 16, "time", 15, SOFT, "end")
+    card.text(30, top + 16, "A bar is one load, until its answer.", 16, SOFT, "start")
+    return card
+
+
 @picture("order.svg")
 def order():
     """Sixteen blocks of a 4 x 4 grid of tiles; four run at a time."""
@@ -114,6 +141,26 @@ def aligned(rows=3, length=9, sector=4):
     return card
 
 
+@picture("back.svg")
+def back(length=9, sector=4, columns=4, tile=1):
+    """The same toy seen in in: a column of in is a row of out, and each column's piece of tile 1 moves up by its own number."""
+    card = Card("What one block loads and stores", 350,
+                "Nine rows and four columns of in. The block's pieces begin 0, 1, 2 and 3 rows above its tile, a different number for "
+                "each column; so it loads three rows more than the tile has.")
+    moved = [(col * length + tile * sector) % sector for col in range(columns)]
+    piece = lambda row, col: (row + moved[col]) // sector
+    matrix = card.matrix(92, 92, length, columns, 24, "in", fills=lambda r, c: THREADS[piece(r, c)],
+                         values=lambda r, c: "", row_names=[f"row {r}" for r in range(length)], col_names=range(columns))
+    first = tile * sector - (sector - 1)
+    card.frame(matrix.tile(first, 0, sector - 1 + sector, columns), INK, 4, 1)
+    middle = lambda row: matrix.cell(row, 0).y + 5
+    card.text(210, middle(first + 1), f"{sector - 1} rows more: to move back into", 16, at="start")
+    card.text(210, middle(tile * sector + 1), f"the tile, {sector} rows of in", 16, at="start")
+    card.line(196, matrix.cell(tile * sector, 0).top, 448, matrix.cell(tile * sector, 0).top, SOFT, 1.6, dashed=True)
+    card.text(240, 332, f"Frame: what block {tile} loads. Orange: what it stores.", 16, SOFT)
+    return card
+
+
 @picture("squares.svg")
 def squares():
     """Two threads with a square of 4 x 4 each: rows of in, turned in registers, are columns, which are rows of out."""
@@ -136,4 +183,49 @@ def squares():
     for row in range(2 * side):
         card.box(326, 90 + 25 * row, 100, 25, line=INK, thick=2, round=1)
     card.text(240, 322, "A colour is a lane, a frame one vector of 16 bytes.", 16, SOFT)
+    return card
+
+
+def kernels(name, pattern):
+    """The function of `names` that the kernel file computes: an expression of it, found by a pattern with one group."""
+    text = (Path(__file__).resolve().parent.parent / name).read_text(encoding="utf-8")
+    found = re.findall(pattern, text)
+    if len(found) != 1:
+        raise ValueError(f"{name} has {len(found)} expressions that look like {pattern}")
+    compiled = compile(found[0].replace("/", "//"), name, "eval")
+    return lambda **names: eval(compiled, {"__builtins__": {}}, names)  # pylint: disable=eval-used; digits, names, operators
+
+
+@picture("diagonals.svg")
+def diagonals(side=4, lanes=8):
+    """Eight lanes of bulk, fp32. Where their first vectors lie in shared memory before and after the turn."""
+    place = kernels("09_bulk.cu", r"piece\[square / 8\]\[row\]\[([\w %^]+)\]")
+    across = kernels("09_bulk.cu", r"int across = ([\w %]+),")
+    down = kernels("09_bulk.cu", r", down = ([\w %+*/()]+);")
+    card = Card("On a diagonal no two lanes meet", 470,
+                "Eight lanes whose squares are side by side load from eight different groups of banks, but store into two. On a diagonal "
+                "the groups are different both times.")
+    ways = ((36, "side by side", lambda lane, warp: (lane % 8, lane // 8 + warp * 4)),
+            (272, "on a diagonal", lambda lane, warp: (across(lane=lane), down(lane=lane, warp=warp))))
+    for left, name, square in ways:
+        card.text(left + 88, 66, name, 17, bold=True)
+        owner = {square(lane, 0)[::-1]: lane for lane in range(lanes)}
+        card.matrix(left, 78, 8, 8, 22, fill=GLOBAL, values=owner, fills=lambda r, c, o=owner: THREADS[o[r, c] % 4] if (r, c) in o else None,
+                    inks=lambda r, c, o=owner: WHITE if (r, c) in o else None)
+        for top, words, at in ((284, "read", lambda col, row, i: place(row=side * row + i, square=col)),
+                               (342, "write", lambda col, row, i: place(row=side * col + i, square=row))):
+            depths = set()  # turns of each eight lanes, in each step
+            for first in range(0, 64, lanes):
+                for step in range(side):
+                    squares = [square(lane % 32, lane // 32) for lane in range(first, first + lanes)]
+                    places = [at(col, row, step) for col, row in squares]
+                    depths.add(max(places.count(p) for p in places))
+            turns, = depths  # the same for all
+            queues = {p: [lane for lane in range(lanes) if at(*square(lane, 0), 0) == p] for p in range(8)}
+            shown = {(i, p): lane for p, queue in queues.items() for i, lane in enumerate(queue)}
+            card.text(left + 88, top - 10, f"{words}: {turns} turn{'s' * (turns > 1)}", 16, GOOD if turns == 1 else BAD, bold=True)
+            card.matrix(left, top, turns, 8, 22, fill=SHARED, values=shown,
+                        fills=lambda r, c, s=shown: THREADS[s[r, c] % 4] if (r, c) in s else None,
+                        inks=lambda r, c, s=shown: WHITE if (r, c) in s else None)
+    card.text(240, 454, "Above: squares of the tile. Below: a column is 4 banks.", 16, SOFT)
     return card
