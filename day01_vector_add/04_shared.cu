@@ -2,8 +2,8 @@
 // A block stages its part of a and b in shared memory, the fast memory inside each multiprocessor, and adds
 // from there. Since float4: the same 16-byte loads, then a write to shared memory, a barrier, and a read
 // back. Bound by: memory, which hides the extra work. Shared memory pays where a value is read more
-// than once or in another order; here each value is read once, so the detour saves no byte. Day 13 and day 11
-// are where it pays.
+// than once or in another order, as on day 13; here each value is read once, so the detour saves no byte.
+// Teaches: __shared__, __syncthreads.
 #include "common/check.h"
 #include "common/util.h"
 #include "day01_vector_add/vector_add.h"

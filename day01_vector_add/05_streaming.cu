@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The float4 kernel with two changes that cost nothing: blocks of 1024 threads, so fewer of them to start,
 // and stores that say "nobody reads this again" (st.global.cs, "cache streaming"), so that the level-2 cache
-// hands them on to memory early. The same hint on the loads (__ldcs) makes it slower. Bound by: memory alone.
+// hands them on to memory early. Bound by: memory alone.
 // Teaches: __stcs.
 #include "common/check.h"
 #include "common/util.h"

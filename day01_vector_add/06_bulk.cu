@@ -2,7 +2,7 @@
 // One thread asks the copy engine for a block's whole part of a and of b: two instructions, 32 KiB. Since
 // streaming: loads that go around the registers, straight to shared memory, so no thread's own loads limit
 // what is in flight. Needs compute capability 9.0. Bound by: memory alone. The library's kernel does the same
-// on such a device; day 65 takes these copies apart.
+// on such a device.
 // Teaches: cp_async_bulk, mbarrier_arrive_expect_tx, mbarrier_wait.
 #include "common/check.h"
 #include "common/ptx.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // Exercise: add two vectors with 16-byte loads and stores, any n.
-// Gates: every element right for every n; no race; at least 400 bytes to each request of a warp (one float a
-// lane is 128); on a GPU, 95% of what its memory gives to two reads and a write.
+// Gates: every element right for every n; no race; at least 400 bytes to each request of a warp (its 32
+// lanes with a float each ask for 128); on a GPU, 95% of what its memory gives to two reads and a write.
 //   ./days check 1      tells how far you are        ./days hint 1      when you are stuck
 #include "common/check.h"
 #include "common/util.h"
@@ -27,6 +27,7 @@ void exercise(const VectorAdd<float>& p, cudaStream_t stream) {
   days::require_needs(p, "exercise", kAligned);
   const int64_t blocks = days::ceil_div(p.n, 4 * kThreads);
   days::require(blocks <= days::kMaxGridX, "exercise: n is too large for one grid:", p.n);
+  // The third argument: no shared memory beyond what the kernel declares. The fourth: the queue to put it in.
   exercise_kernel<<<static_cast<unsigned>(blocks), kThreads, 0, stream>>>(p.a, p.b, p.c, p.n);
   CUDA_CHECK_LAUNCH();
 }

@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""Day 01's ideas: two memories, the grid over an array, how threads share an array out, and a matrix on a 2-D grid.
+"""Day 01's ideas: two memories, the grid over an array, its blocks, warps and lanes, loads under way, how threads share an array out, and a
+matrix on a 2-D grid.
 
     tools/pictures.py 1
 """
-from drawing import BAD, EMPTY, GLOBAL, GOOD, INK, OUTPUT, SHARED, SOFT, THREADS, WHITE, Card, picture
+from drawing import BAD, EMPTY, GLOBAL, GOOD, INK, OUTPUT, SHARED, SOFT, THREADS, WHITE, Card, constant, picture
 
 THREADS_OF_BLOCK, BLOCKS, ELEMENTS = 4, 3, 10  # a toy: add<<<3, 4>>> over 10 elements
 SECTOR = 8  # floats: 32 bytes
 LANES = 4
+WARP = 32
+LATENCY = 4  # ticks that a load of the toy takes
 
 
 @picture("host_and_device.svg")
@@ -51,6 +54,47 @@ def index():
     card.text(240, 250, "element = block x 4 + thread", 17, bold=True)
     card.text(240, 276, "Cells are elements, discs are threads.", 16, SOFT)
     card.text(240, 298, "Threads 2 and 3 of block 2 have no element.", 16, SOFT)
+    return card
+
+
+@picture("levels.svg")
+def levels():
+    """One of rung 1's threads, found from the grid down."""
+    elements, threads = 1 << 20, constant("day01_vector_add/01_one_each.cu", "kThreads")
+    blocks, warps, block, warp, lane = elements // threads, threads // WARP, 1, 2, 5
+    thread = warp * WARP + lane
+    element = block * threads + thread
+    card = Card("Grid, block, warp, lane", 374,
+                f"A grid of {blocks:,} blocks; block {block} has {warps} warps; its warp {warp} has {WARP} lanes. Lane {lane} is thread {thread} of "
+                f"the block and has element {element}.")
+    marked = lambda i: {"fills": {i: THREADS[0]}, "inks": {i: WHITE}}
+    card.text(32, 66, f"grid: {blocks:,} blocks", 16, at="start", bold=True)
+    grid = card.cells(78, "", [0, block, 2, 3, "...", blocks - 1], 32, 69, 34, GLOBAL, **marked(block))
+    card.text(112, 162, f"block {block}: {warps} warps", 16, at="start", bold=True)
+    block_cells = card.cells(174, "", range(warps), 32, 52, 34, GLOBAL, **marked(warp))
+    card.text(112, 258, f"warp {warp}: {WARP} lanes", 16, at="start", bold=True)
+    lanes = card.cells(270, "", [0, 1, 2, 3, 4, lane, 6, 7, "...", WARP - 1], 32, 41.6, 34, GLOBAL, **marked(lane))
+    for above, i, below in ((grid, block, block_cells), (block_cells, warp, lanes)):
+        for x, end in ((above.cell(i).left, below.left), (above.cell(i).right, below.right)):
+            card.line(x, above.bottom + 2, end, below.top - 4, SOFT, dashed=True)
+    card.text(240, 334, f"Lane {lane} is thread {warp} x {WARP} + {lane} = {thread} of its block.", 16, SOFT)
+    card.text(240, 360, f"Its element is {block} x {threads} + {thread} = {element}.", 16, bold=True)
+    return card
+
+
+@picture("under_way.svg")
+def under_way():
+    """Loads of one thread, and of four that wait at the same time."""
+    card = Card("Wait together, and more arrives", 352,
+                "One thread that waits for each load gets one every four ticks. Four threads that wait at the same time get one every tick.")
+    end = 3 * LATENCY
+    rows = [("1 thread", [(f"load {i}", i * LATENCY, (i + 1) * LATENCY, GLOBAL) for i in range(3)])]
+    for late in range(LANES):
+        steps = [(start, min(end, start + LATENCY)) for start in range(late, end, LATENCY)]
+        rows.append(("4 threads" if late == 0 else "", [("load" if stop - start > 1 else "", start, stop, OUTPUT) for start, stop in steps]))
+    axis = card.time(62, rows, 108, 28, end, "time in ticks")
+    card.text(240, axis + 48, f"A load takes {LATENCY} ticks. 1 thread: 3 loads in {end} ticks.", 16, SOFT)
+    card.text(240, axis + 72, f"4 threads: one arrives in each tick from {LATENCY} on.", 16, SOFT)
     return card
 
 
