@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""Day 14's ideas: how often a row is read, how two parts of a row become one, a shuffle's butterfly, a row's edge, blocks that
-load while others compute, a row over a cluster.
+"""Day 14's ideas: how two parts of a row become one, how often a row is read, lanes down and along the rows, which rows L1 holds, a
+shuffle's butterfly, a row's edge, blocks that load while others compute, a row over a cluster, what a larger x does to every y.
 
     tools/pictures.py 14
 """
 from math import exp
 
-from drawing import BAD, GLOBAL, GOOD, OUTPUT, REGISTERS, SOFT, THREADS, WHITE, Card, constant, picture
+from drawing import BAD, EMPTY, GLOBAL, GOOD, OUTPUT, REGISTERS, SHARED, SOFT, THREADS, WHITE, Card, constant, picture
 
+BLOCK = constant("day14_softmax/05_vectors.cu", "kThreads")  # shared, online and warp have as many
 CLUSTER_THREADS = constant("day14_softmax/07_cluster.cu", "kThreads")
 CLUSTER_ELEMENTS = constant("day14_softmax/07_cluster.cu", "kElements")
 
@@ -143,4 +144,70 @@ def cluster(blocks=4):
             card.text(x + 17.5 + other * 23, 257, other, 15, WHITE, bold=True)
     card.text(240, 290, "shared memory: everyone's maximum and sum", 16, bold=True)
     card.text(240, 320, f"In the kernel a block holds {CLUSTER_THREADS} × {CLUSTER_ELEMENTS} elements.", 16, SOFT)
+    return card
+
+
+@picture("lanes.svg")
+def lanes(rows=4, cols=16, sector=8):
+    card = Card("Lanes down the rows, or along a row", 330,
+                "Above, four lanes read a float each of four rows, and touch four sectors of 8 floats. Below, the four lanes read four "
+                "floats of one row, and touch one sector.")
+    size, left = 19, 132
+    for top, title, words, color, owner in (
+            (86, "naive: a lane a row", f"{rows} sectors moved", BAD, lambda r, c: r if c == 0 else None),
+            (212, "shared: lanes along a row", "1 sector moved", GOOD, lambda r, c: c if r == 0 and c < rows else None)):
+        card.text(24, top - 14, title, 16, at="start", bold=True)
+        card.text(456, top - 14, words, 16, color, "end", bold=True)
+        touched = {(r, c // sector) for r in range(rows) for c in range(cols) if owner(r, c) is not None}
+        card.matrix(left, top, rows, cols, size, fill=EMPTY, values=owner,
+                    fills=lambda r, c, owner=owner, touched=touched: THREADS[owner(r, c) % 4] if owner(r, c) is not None
+                    else GLOBAL if (r, c // sector) in touched else EMPTY,
+                    inks=lambda r, c, owner=owner: WHITE if owner(r, c) is not None else None,
+                    row_names=[f"row {r}" for r in range(rows)])
+    card.text(240, 314, "Blue: a sector of 8 floats that one request moves.", 16, SOFT)
+    return card
+
+
+@picture("rows_in_l1.svg")
+def rows_in_l1(cols=4096, resident=2048, registers=65536, l1=256):
+    def blocks(threads, each):  # that one multiprocessor holds; a warp is given registers by the 256
+        return min(resident // threads, registers // (threads * ((each + 7) // 8 * 8)))
+
+    card = Card("The rows of a multiprocessor, and its L1", 306,
+                f"Rows of {cols} floats that one multiprocessor works on at a time, beside its L1 of {l1} KiB.")
+    unit, left, top = 0.36, 90, 74
+    for i, (name, each, rows_of_block) in enumerate((("shared", 31, 1), ("online", 28, 1), ("warp", 28, BLOCK // 32), ("vectors", 38, 1))):
+        rows = blocks(BLOCK, each) * rows_of_block
+        kib, y = rows * cols * 4 // 1024, top + 46 * i
+        fits = kib <= l1
+        card.text(left - 10, y + 22, name, at="end", bold=True)
+        card.box(left, y, kib * unit, 32, SHARED if fits else GLOBAL)
+        words = f"{rows} rows, {kib} KiB"
+        if fits:
+            card.text(left + l1 * unit + 12, y + 22, words, 16, at="start")
+        else:
+            card.text(left + l1 * unit + 12, y + 22, words, 16, BAD, "start", bold=True)
+    card.line(left + l1 * unit, top - 12, left + l1 * unit, top + 176, BAD, 2.4, dashed=True)
+    card.text(left + l1 * unit, top + 196, f"L1: {l1} KiB", 16, BAD, bold=True)
+    card.text(240, 292, "What fits is read from memory once only.", 16, SOFT)
+    return card
+
+
+@picture("gradient.svg")
+def gradient(x=(1, 2, 3, 4), raised=2, by=1):
+    def softmax(row):
+        return [exp(value) / sum(map(exp, row)) for value in row]
+
+    before, after = softmax(x), softmax([value + by * (i == raised) for i, value in enumerate(x)])
+    card = Card(f"x[{raised}] grows: y[{raised}] takes from all others", 300,
+                f"The softmax of {x} as bars, and beside each bar the same output once x[{raised}] is larger by {by}.")
+    base, unit, width = 236, 240, 42
+    for i, (old, new) in enumerate(zip(before, after)):
+        at = 36 + 108 * i
+        card.box(at, base - old * unit, width, old * unit, EMPTY)
+        card.box(at + width, base - new * unit, width, new * unit, OUTPUT if i == raised else GLOBAL)
+        card.text(at + width / 2, base - old * unit - 6, f"{old:.2f}", 15, SOFT)
+        card.text(at + 1.5 * width, base - new * unit - 6, f"{new:.2f}", 15, GOOD if new > old else BAD, bold=True)
+        card.text(at + width, base + 22, f"y[{i}]", 16, bold=True)
+    card.text(240, 284, f"Grey: x = {' '.join(map(str, x))}. Colour: x[{raised}] is {x[raised] + by}.", 16, SOFT)
     return card
