@@ -29,7 +29,7 @@ inline unsigned blocks(size_t n) {
   return static_cast<unsigned>(days::ceil_div(n, size_t{kThreads}));
 }
 
-// On a GPU there should be a kernel to hide: an H200 takes 0.7 ms for 2^26 elements, as compilers make one
+// On a GPU there should be a kernel to hide: an H200 takes about 0.7 ms for 2^26 elements, as compilers make one
 // multiply-add of four turns. On a CPU there is nothing to hide.
 inline int default_turns() {
   return days::on_gpu() ? 500 : 20;

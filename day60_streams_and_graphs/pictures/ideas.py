@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Day 60's ideas: where pageable memory's time goes, one stream and four, an event, a chain of launches, a dependent launch.
+"""Day 60's ideas: where pageable memory's time goes, chunks, one stream and four, an event, a chain of launches, a dependent launch.
 
     tools/pictures.py 60
 
@@ -59,6 +59,23 @@ def pinned():
     card = Card("One stream: two engines stand idle", 240, "Copy in, then the kernel, then copy out, one after the other.")
     card.time(60, [(engine, [("all elements", *step[1:]) for step in steps]) for engine, steps in shown("pinned")], left=96,
               words="3 steps; order, not time")
+    return card
+
+
+@picture("chunks.svg")
+def chunks():
+    count = 4
+    card = Card(f"{count} chunks: {count + 2} steps instead of {3 * count}", 268,
+                f"Chunks 0 to {count - 1} pass copy in, kernel and copy out one step apart. In step 3 all three engines are busy.")
+    rows = [(engine, [(chunk, late + chunk, late + chunk + 1, COLOURS[engine]) for chunk in range(count)])
+            for late, engine in enumerate(COLOURS)]
+    left, steps = 92, count + 2
+    unit = (480 - left - 24) / steps
+    for step in range(steps):
+        card.text(left + (step + 0.5) * unit, 62, step + 1, 15, SOFT)
+    card.text(left - 10, 62, "step", 15, SOFT, "end")
+    card.time(74, rows, left=left, words="in each box its chunk; order, not time")
+    card.text(240, 258, "steps 3 and 4: all three engines are busy", 15, GOOD)
     return card
 
 
