@@ -92,7 +92,7 @@ def flight():
 @picture("order.svg")
 def order():
     """Sixteen blocks of a 4 x 4 grid of tiles; four run at a time."""
-    card = Card("Running blocks should write side by side", 330,
+    card = Card("Running blocks should write side by side", 312,
                 "With blocks numbered across in, four running blocks write to four groups of rows of out. Numbered down, they "
                 "write neighbouring pieces of the same rows.")
     for left, name, first, words, color in ((36, "several: numbered across", lambda r, c: r * 4 + c, "four rows open at once", BAD),
