@@ -162,6 +162,22 @@ def look_back():
     return card
 
 
+@picture("slowest.svg")
+def slowest():
+    card = Card("One slow tile holds up all after it", 308,
+                "Four tiles over time. Tiles 0, 2 and 3 have loaded and counted after three units of time, tile 1 after six. Tile 0 writes at once, "
+                "tiles 2 and 3 wait for tile 1's number.")
+    counted = {0: 3, 1: 6, 2: 3, 3: 3}  # when each tile has counted
+    rows = []
+    for tile, end in counted.items():
+        begin = max(counted[other] for other in range(tile + 1))  # when all up to this one have
+        wait = [("wait", end, begin, "")] if begin > end else []
+        rows.append((f"tile {tile}", [("load", 0, end, GLOBAL), *wait, ("write", begin, begin + 1.5, OUTPUT)]))
+    card.time(66, rows)
+    card.text(210, 292, "Dashed: a place taken, and nothing under way.", 15, BAD)
+    return card
+
+
 @picture("pass.svg")
 def one_pass():
     keys = ["31", "12", "33", "02", "21", "32"]
