@@ -3,6 +3,7 @@
 // One thread copies 16 bytes with one load and one store.
 // Changed since element: four times the bytes in flight from each thread, a quarter of the instructions.
 // Bound by: memory alone. 2,048 threads x 16 bytes = 32 KiB in flight on a full multiprocessor are enough.
+// Teaches: uint4.
 
 #include "common/check.h"
 #include "common/util.h"

@@ -17,16 +17,16 @@
 //
 // ilp8: Eight chains a thread.
 // Changed since ilp4: twice as many in flight as the latency asks for, which gains nothing more.
-// Bound by: the rate of issue, as before: the only warp cannot multiply while it counts its loop.
+// Bound by: the rate of issue, as before, but for the cycles in which the only warp cannot go on.
 //
 // ilp1_warps8: One chain a thread again, but eight warps for each scheduler.
 // Changed since ilp8: the eight chains in flight belong to eight warps instead of one.
-// Bound by: on Hopper not latency but, it seems, the register file. A multiply-add reads three registers; a
-// warp that issues several in a row finds a and b kept from the last one, warps that take turns do not.
+// Bound by: on Hopper not latency but, it seems, the register file. Each multiply-add reads three registers;
+// with several chains the compiler lets one that follows at once reuse a and b, and with one chain it does not.
 //
 // ilp4_warps2: Four chains a thread and two warps for each scheduler.
 // Changed since ilp1_warps8: eight chains in flight still, but each warp has several to issue in a row.
-// Bound by: the rate of issue. One warp multiplies while the other counts its loop.
+// Bound by: the rate of issue. When one warp cannot go on, the other one multiplies.
 // Teaches: fmaf.
 
 #include <cstdint>

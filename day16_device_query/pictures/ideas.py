@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Day 16's ideas: what is under way at the same time (Little's law), what a scheduler issues, and how to read a roofline.
+"""Day 16's ideas: what is under way at the same time (Little's law), loads before stores, what a scheduler issues, and how to
+read a roofline.
 
     tools/pictures.py 16
 
@@ -10,7 +11,7 @@ import json
 from math import log10
 from pathlib import Path
 
-from drawing import BAD, GLOBAL, GOOD, INK, OUTPUT, SOFT, THREADS, WIDTH, Card, picture
+from drawing import BAD, GLOBAL, GOOD, INK, OUTPUT, SOFT, THREADS, WIDTH, Card, constant, picture
 
 LATENCY = 4  # cycles from a multiply-add's issue until a dependent one can issue
 CYCLES = 16
@@ -42,6 +43,23 @@ def under_way():
     card.line(left + now * unit, 54, left + now * unit, axis, BAD, 2.5, dashed=True)
     card.text(left + now * unit, axis + 20, "now", 16, BAD, bold=True)
     card.text(240, 346, f"A load takes {LATENCY} ticks and 1 begins a tick: {LATENCY} under way.", 16, SOFT)
+    return card
+
+
+@picture("ask_first.svg")
+def ask_first():
+    """A thread that loads and stores by turns, and one that asks for all of its vectors first. A store takes a tick."""
+    vectors = constant("day16_device_query/04_copy_inflight.cu", "kVectors")
+    few = [(LATENCY + 1) * i for i in range(vectors)]
+    end = few[-1] + LATENCY + 1
+    card = Card("Ask four times before you wait", 404,
+                f"A thread that loads and stores by turns copies {vectors} vectors in {end} ticks; one that asks for {vectors} first, in {LATENCY + vectors}.")
+    rows = [("few", [step for start in few for step in (("load", start, start + LATENCY, GLOBAL), ("", start + LATENCY, start + LATENCY + 1, OUTPUT))])]
+    for i in range(vectors):
+        rows.append(("inflight" if i == 0 else "", [(f"load {i}", i, i + LATENCY, GLOBAL), ("", i + LATENCY, i + LATENCY + 1, OUTPUT)]))
+    axis = card.time(66, rows, 96, 34, end, "time in ticks")
+    card.text(240, axis + 50, "Blue: a load, 4 ticks. Green: its store, 1 tick.", 16, SOFT)
+    card.text(240, axis + 76, f"few: {vectors} vectors in {end} ticks. inflight: in {LATENCY + vectors}.", 16, bold=True)
     return card
 
 
