@@ -38,6 +38,9 @@
 #include "simt/cluster_functions.h"
 #include "simt/device_heap.h"
 #include "simt/thread_functions.h"
+#ifdef SIMT_MUTANTS
+#include "simt/mutants.h"
+#endif
 #include "surface_indirect_functions.h"
 #include "texture_indirect_functions.h"
 #endif

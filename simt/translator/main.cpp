@@ -7,6 +7,8 @@
 //
 // --simt-checked before the compiler (or SIMT_CHECKED=1) instruments every memory access of a .cu file;
 // --simt-traced also marks its loops and branches, for ./days explain;
+// --simt-mutants puts variants with one bug each into device code, of which SIMT_MUTANT chooses when the program
+// runs; kernel.o.mutants lists them;
 // --simt-rdc is nvcc's -rdc=true: device functions of one file may be called from another.
 // SIMT_KEEP=1 keeps the translated text beside the object (kernel.o.ii); SIMT_INCLUDE names another folder of
 // CUDA headers. Exit status: the compiler's; 1 the file cannot be translated, 2 wrong usage, 3 no such
@@ -54,8 +56,9 @@ using simtcc::Command;
   _exit(errno == ENOENT ? 3 : 1);
 }
 
-// Runs a command; its standard output goes to *output where one is given. Returns its exit status.
-int run(const Arguments& command, std::string* output = nullptr) {
+// Runs a command; its standard output, or its errors with it, go to *output where one is given. Returns its
+// exit status.
+int run(const Arguments& command, std::string* output = nullptr, bool errors = false) {
   int ends[2] = {-1, -1};
   if (output && pipe(ends) != 0) quit(3, "no pipe to the compiler: " + std::string(std::strerror(errno)));
   const pid_t child = fork();
@@ -63,6 +66,7 @@ int run(const Arguments& command, std::string* output = nullptr) {
   if (child == 0) {
     if (output) {
       dup2(ends[1], STDOUT_FILENO);
+      if (errors) dup2(ends[1], STDERR_FILENO);
       close(ends[0]);
       close(ends[1]);
     }
@@ -133,6 +137,26 @@ std::string translated_path(const Command& command) {
   return std::string(folder ? folder : "/tmp") + "/simtcc-" + std::to_string(getpid()) + ".ii";
 }
 
+// Compiles a translation with mutants, without those that the compiler refuses: an initialiser of a constant,
+// for example, may have none. Each time it names what is wrong, the lines that it names are left as they are.
+int compile_mutants(const Command& command, const std::string& preprocessed, const std::string& translated,
+                    Arguments more, const simtcc::Options& options) {
+  more.push_back("-w");  // comparisons that are never true are the point of it
+  constexpr int kMostTimes = 12;
+  std::string messages;
+  int status = 1;
+  for (int time = 0; time < kMostTimes; ++time) {
+    write_file(translated, simtcc::translate(preprocessed, options));
+    messages.clear();
+    status = run(simtcc::compile_command(command, translated, more), &messages, true);
+    if (status == 0 || !options.mutants->spare(messages)) break;
+  }
+  std::fputs(messages.c_str(), stderr);
+  if (status == 0 && !command.object.empty())
+    write_file(command.object + ".mutants", options.mutants->list());
+  return status;
+}
+
 int compile(const Command& command, bool checked, simtcc::Options options) {
   const char* include = std::getenv("SIMT_INCLUDE");
   Arguments front = simtcc::preprocess_command(command, include ? include : SIMT_INCLUDE_DIR);
@@ -140,6 +164,7 @@ int compile(const Command& command, bool checked, simtcc::Options options) {
   // by themselves: memcpy and its kind would be others than the checker replaces.
   if (checked) front.insert(front.end(), {"-fsanitize=thread", "-U_FORTIFY_SOURCE"});
   if (options.traced) front.push_back("-DSIMT_TRACED=1");
+  if (options.mutants) front.push_back("-DSIMT_MUTANTS=1");
   if (command.only_preprocesses()) execute(front);
   std::string text;
   if (const int status = run(front, &text)) return status;
@@ -147,9 +172,7 @@ int compile(const Command& command, bool checked, simtcc::Options options) {
   const bool clang = checked && is_clang(command.compiler);
   options.checked = checked;
   options.inlined = checked && !clang;
-  text = simtcc::translate(text, options);
   const std::string translated = translated_path(command);
-  write_file(translated, text);
   // A jump instead of a last call would leave no return address, and so no line for a report.
   // Kernels take tensor maps, of 64-byte alignment, by value, which some compilers remark on.
   Arguments more = {"-fno-optimize-sibling-calls", "-Wno-psabi"};
@@ -164,7 +187,13 @@ int compile(const Command& command, bool checked, simtcc::Options options) {
   if (options.traced) {
     for (const std::string& flag : traced_flags(clang)) more.push_back(flag);
   }
-  const int status = run(simtcc::compile_command(command, translated, more));
+  int status = 0;
+  if (options.mutants) {
+    status = compile_mutants(command, text, translated, more, options);
+  } else {
+    write_file(translated, simtcc::translate(text, options));
+    status = run(simtcc::compile_command(command, translated, more));
+  }
   if (!std::getenv("SIMT_KEEP")) std::remove(translated.c_str());
   return status;
 }
@@ -176,11 +205,14 @@ int main(int argc, char** argv) {
   const char* environment = std::getenv("SIMT_CHECKED");
   bool checked = environment && std::strcmp(environment, "1") == 0;
   simtcc::Options options;
+  simtcc::Mutants mutants;
   for (; !words.empty() && words[0].rfind("--simt-", 0) == 0; words.erase(words.begin())) {
     if (words[0] == "--simt-checked") {
       checked = true;
     } else if (words[0] == "--simt-traced") {
       checked = options.traced = true;
+    } else if (words[0] == "--simt-mutants") {
+      options.mutants = &mutants;
     } else if (words[0] == "--simt-rdc") {
       options.relocatable = true;
     } else {
@@ -188,7 +220,9 @@ int main(int argc, char** argv) {
     }
   }
   if (words.empty())
-    quit(2, "usage: simtcc [--simt-checked | --simt-traced] [--simt-rdc] COMPILER ARGUMENTS...");
+    quit(
+        2,
+        "usage: simtcc [--simt-checked | --simt-traced] [--simt-mutants] [--simt-rdc] COMPILER ARGUMENTS...");
   try {
     const Command command = simtcc::parse_command(words);
     if (command.source.empty()) execute(words);

@@ -34,6 +34,8 @@ void compare_subscripts(const Unit&);
 /// Marks loops and branches of device code for the tracer; after rewrite_device_code(), whose text stays
 /// outside.
 void mark_for_traces(const Unit&);
+/// Gives device code its mutants, and lists them in the options' `mutants`.
+void make_mutants(const Unit&);
 /// The last token of the statement that starts at i.
 int last_of_statement(const Tokens&, int i);
 

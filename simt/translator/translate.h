@@ -6,15 +6,17 @@
 
 #include <string>
 
+#include "mutants.h"
 #include "tokens.h"
 
 namespace simtcc {
 
 struct Options {
-  bool relocatable = false;  // nvcc's -rdc=true: device functions and variables may be other files', too
-  bool checked = false;      // each access is watched
-  bool traced = false;       // marks the loops and branches of device code
-  bool inlined = false;      // each kernel with all that it calls is to become one function
+  bool relocatable = false;    // nvcc's -rdc=true: device functions and variables may be other files', too
+  bool checked = false;        // each access is watched
+  bool traced = false;         // marks the loops and branches of device code
+  bool inlined = false;        // each kernel with all that it calls is to become one function
+  Mutants* mutants = nullptr;  // where given: device code gets them, and they are listed there
 };
 
 /// Throws Error where the text cannot be translated.

@@ -8,6 +8,7 @@
 #include "rewrite_device_code.cpp"
 #include "rewrite_heap.cpp"
 #include "rewrite_launches.cpp"
+#include "rewrite_mutants.cpp"
 #include "rewrite_shared.cpp"
 #include "rewrite_subscripts.cpp"
 #include "rewrite_traces.cpp"
