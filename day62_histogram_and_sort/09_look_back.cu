@@ -2,7 +2,7 @@
 // One kernel, one read ("decoupled look-back": Merrill and Garland, "Single-pass Parallel Prefix Scan with
 // Decoupled Look-back", 2016). A tile publishes what it keeps at once, then adds up what the tiles before it
 // have published, and publishes that sum, too: who comes later need not look further back. A tile's number is
-// a ticket, so that all tiles before it have started, and waiting for them ends. Bound by: memory.
+// a ticket, so that all tiles before it have started, and waiting for them ends. Bound by: that waiting.
 // Teaches: volatile, __ffs.
 #include "common/check.h"
 #include "common/reduce.cuh"

@@ -3,7 +3,7 @@
 // writes each key once, and learns where its tile's digits begin by looking back at the tiles before, one
 // thread a digit. Since staged: 9 times n keys moved instead of 12; and a digit's lanes are found with eight
 // ballots, one a bit, which take the same time whatever the keys are, where __match_any_sync is said to take a
-// step for each different digit. Bound by: instructions, 100 a key and pass.
+// step for each different digit. Bound by: instructions, 100 a key and pass; and, it seems, looking back.
 #include <algorithm>
 
 #include "common/check.h"

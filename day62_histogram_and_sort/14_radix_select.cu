@@ -2,8 +2,8 @@
 // Find the k-th largest element first, as a radix sort would, but from the highest digit down: the histogram
 // of a digit tells which bin holds it, and only that bin's elements count in the next pass. One more read
 // gathers what is larger, and as many of its equals as are wanted. k candidates are then sorted by counting
-// which are larger. Since repeated_max: 5 reads of a row (3 of 16-bit types) whatever k is. Bound by: those,
-// and one block a row.
+// which are larger. Since repeated_max: 5 reads of a row (3 of 16-bit types) whatever k is. Bound by: their
+// instructions, and one block a row.
 #include "common/check.h"
 #include "common/util.h"
 #include "day62_histogram_and_sort/ordered.cuh"

@@ -2,7 +2,7 @@
 // A row is cut into slices of 8,192 elements, a block each, and each slice's k largest are found as before,
 // but in registers: x is read once. A second kernel merges a row's sorted lists, and a candidate's place is
 // the number of larger ones, found in each list by halving. Since radix_select: one read instead of five, and
-// as many blocks as the GPU has room for. Bound by: memory, if there is much; else by the barriers of a block.
+// as many blocks as the GPU has room for. Bound by: the instructions and barriers of a block's passes.
 #include <algorithm>
 
 #include "common/check.h"
