@@ -4,6 +4,7 @@
 // picks them apart there. Since bytes: memory is read in whole sectors, each once; the walk in steps of three
 // happens in shared memory, where it costs no bank conflict (3 and 32 have no common divisor).
 // Bound by: the bytes that are still picked and stored one at a time.
+// Teaches: uint4.
 
 #include "common/check.h"
 #include "common/util.h"

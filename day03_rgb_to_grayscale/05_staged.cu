@@ -5,6 +5,7 @@
 // used whole. Lanes pick up 12 words apart, which takes the 32 banks in turn: no conflicts. The bytes stay
 // within the warp, so __syncwarp is enough and no warp waits for another.
 // Bound by: memory.
+// Teaches: __syncwarp.
 
 #include "common/check.h"
 #include "common/util.h"

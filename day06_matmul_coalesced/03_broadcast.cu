@@ -5,6 +5,7 @@
 // Needs k % 4 == 0, or the rows of a would not start at multiples of 16 bytes.
 // Bound by: what L1 delivers. 5 requests for 4 multiply-adds instead of 8, but 16 bytes for each of 32 lanes
 // take it four turns, broadcast or not.
+// Teaches: float4.
 
 #include <cstdint>
 

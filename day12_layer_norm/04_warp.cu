@@ -4,6 +4,7 @@
 // lane 0 has the row. Changed since welford: no shared memory, no barrier, and a row of some hundred elements no
 // longer leaves most of a block idle. Bound by: a load at a time, as in welford, and in long rows a second read that
 // no longer comes from L1, because a multiprocessor has 64 rows at once.
+// Teaches: __shfl_down_sync.
 
 #include "common/check.h"
 #include "common/util.h"

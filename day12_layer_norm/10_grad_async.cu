@@ -4,6 +4,7 @@
 // without registers, of which none are left. Each thread copies for itself alone, so no barrier is needed, only its
 // own wait. Changed since grad_registers: loads are under way while threads exchange sums and wait for each other.
 // Needs compute capability 8.0, takes cols <= 8192. Bound by: the memory.
+// Teaches: cp_async_cg, cp_async_wait_all.
 
 #include "common/check.h"
 #include "common/ptx.h"

@@ -148,7 +148,7 @@ class Mistakes(Case):
         self.assertGreater(count, 0)
 
     def test_wrong_words(self):
-        for words, said in ((["5", "no_such"], 'mistakes.txt has no "no_such"; it has no_guard'), (["62", "x"], "has no mistakes.txt"),
+        for words, said in ((["5", "no_such"], 'mistakes.txt has no "no_such"; it has no_guard'), (["60", "x"], "has no mistakes.txt"),
                             (["no_such", "x"], 'no day "no_such"'), (["5"], "tools/mistake.py DAY NAME")):
             with redirect_stderr(io.StringIO()) as err, redirect_stdout(io.StringIO()) as out:
                 self.assertEqual(mistake.main(words), 2)
