@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Day 14's ideas: how two parts of a row become one, how often a row is read, lanes down and along the rows, which rows L1 holds, a
-shuffle's butterfly, a row's edge, blocks that load while others compute, a row over a cluster, what a larger x does to every y.
+shuffle's butterfly, a row's edge, loads under way, blocks that load while others compute, a row over a cluster, what a larger x does
+to every y.
 
     tools/pictures.py 14
 """
@@ -9,6 +10,7 @@ from math import exp
 from drawing import BAD, EMPTY, GLOBAL, GOOD, OUTPUT, REGISTERS, SHARED, SOFT, THREADS, WHITE, Card, constant, picture
 
 BLOCK = constant("day14_softmax/05_vectors.cu", "kThreads")  # shared, online and warp have as many
+VECTORS = constant("day14_softmax/05_vectors.cu", "kVectors")
 CLUSTER_THREADS = constant("day14_softmax/07_cluster.cu", "kThreads")
 CLUSTER_ELEMENTS = constant("day14_softmax/07_cluster.cu", "kElements")
 
@@ -210,4 +212,21 @@ def gradient(x=(1, 2, 3, 4), raised=2, by=1):
         card.text(at + 1.5 * width, base - new * unit - 6, f"{new:.2f}", 15, GOOD if new > old else BAD, bold=True)
         card.text(at + width, base + 22, f"y[{i}]", 16, bold=True)
     card.text(240, 284, f"Grey: x = {' '.join(map(str, x))}. Colour: x[{raised}] is {x[raised] + by}.", 16, SOFT)
+    return card
+
+
+@picture("loads.svg")
+def loads(load=3.0, use=1.0):
+    card = Card("One load under way, or four", 372,
+                f"A thread's last pass: online loads 4 bytes and uses them before it loads the next 4; vectors has {VECTORS} loads of 16 "
+                "bytes under way at once.")
+
+    def steps(first, words, used):
+        return [(words, first, first + load, GLOBAL), ("", used, used + use, REGISTERS)]
+
+    one_by_one = [step for i in range(4) for step in steps(i * (load + use), "4 B", i * (load + use) + load)]
+    at_once = [steps(0.3 * i, "16 B", load + i * use) for i in range(VECTORS)]
+    bottom = card.time(66, [("online", one_by_one)] + [("vectors" if i == 0 else "", row) for i, row in enumerate(at_once)],
+                       left=96, words="time of one thread")
+    card.text(240, bottom + 46, "Blue: a load. Violet: exponential, quotient, store.", 16, SOFT)
     return card
