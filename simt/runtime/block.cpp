@@ -63,6 +63,7 @@ void release_barrier(Worker& w, Block& block) {
   block.arrived = 0;
   if (__builtin_expect(checked_build, 0)) {
     order_block(w, block);
+    block.last_barrier = block.barrier_site;
     block.looked = false;
   }
   block.result_true = block.voted_true;
@@ -189,11 +190,10 @@ bool wait_for_grid(Worker& w) {
     WorkerLook& look = launch.found[static_cast<std::size_t>(w.number)];
     look.at_grid_barrier = true;
     launch.grid_changed.wait(lock, [&] {
-      return launch.grid_generation != w.grid_generation || launch.deadlocked ||
-             launch.aborted.load(std::memory_order_relaxed);
+      return launch.grid_generation != w.grid_generation || launch.deadlocked || launch.stops(0);
     });
     look.at_grid_barrier = false;
-    if (launch.grid_generation == w.grid_generation) return launch.aborted.load(std::memory_order_relaxed);
+    if (launch.grid_generation == w.grid_generation) return launch.stops(0);
   }
   w.grid_generation = launch.grid_generation;
   lock.unlock();

@@ -82,8 +82,7 @@ void check_kernel_access(const char* p, std::size_t bytes, Access access, Streng
   if (!global && !is_shared(p)) return check_host_memory(p, bytes, access != Access::read, caller);
   if (__builtin_expect(reinterpret_cast<std::uintptr_t>(p) % alignment != 0, 0)) {
     stop(caller, "simt-misaligned",
-         format_text("misaligned access\nThe thread %s %zu bytes at an address that is no multiple of %zu.",
-                     verb(access), bytes, alignment));
+         misaligned_access("The thread", access != Access::read, p, bytes, alignment));
   }
   if (strength != Strength::plain) note_acquire();
   if (global) {
@@ -138,11 +137,21 @@ void check_slowly(const void* address, std::size_t bytes, Access access, Strengt
   check_kernel_access(p, bytes, access, strength, alignment, caller);
 }
 
-void check_atomic(const volatile void* address, std::size_t bytes, AtomicKind kind) {
-  if (__builtin_expect(tracing, 0)) return trace_atomic(address, bytes, __builtin_return_address(0));
+void check_atomic(const volatile void* address, std::size_t bytes, AtomicKind kind, const void* place) {
+  void* const caller = place ? const_cast<void*>(place) : __builtin_return_address(0);
+  if (__builtin_expect(tracing, 0)) return trace_atomic(address, bytes, caller);
   check_slowly(const_cast<const void*>(address), bytes,
-               kind == AtomicKind::store ? Access::write : Access::update, Strength::atomic, bytes,
-               __builtin_return_address(0));
+               kind == AtomicKind::store ? Access::write : Access::update, Strength::atomic, bytes, caller);
+}
+
+std::string misaligned_access(const char* who, bool write, const char* p, std::size_t bytes,
+                              std::size_t alignment) {
+  const Block* block = is_shared(p) ? current->block : nullptr;
+  return format_text(
+      "misaligned access\n%s %s %zu bytes at %s.\nIts address must be a multiple of %zu, and is %zu past "
+      "one.",
+      who, write ? "writes" : "reads", bytes, name_of(p, bytes, block).c_str(), alignment,
+      reinterpret_cast<std::uintptr_t>(p) % alignment);
 }
 
 std::string thread_name(const Launch& launch, std::uint64_t linear) {

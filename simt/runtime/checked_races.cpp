@@ -120,11 +120,11 @@ Between unordered(const Block* shared, Record r, Record mark) {
   return may_be_published(*s, spread == kSeveralBlocks) ? Between::nothing : Between::blocks;
 }
 
-std::string source_at(void* caller, int* number) {
+std::string source_at(void* caller, Line* at) {
   if (!caller) return "";
   for (const Line& line : lines_of(caller)) {
     if (!line.user) continue;
-    *number = line.line;
+    *at = line;
     std::string text = shown_path(line.file) + ":" + std::to_string(line.line) + "  ";
     const std::string source = source_text(line.file, line.line);
     if (!source.empty()) text += source + "    ";
@@ -134,12 +134,12 @@ std::string source_at(void* caller, int* number) {
 }
 
 // Where a hook's caller has no line of the user's (a helper of simt's headers), its callers may.
-std::string source_here(void* caller, int* number) {
-  const std::string text = source_at(caller, number);
+std::string source_here(void* caller, Line* at) {
+  const std::string text = source_at(caller, at);
   if (!text.empty() || !current) return text;
   const Failure failure = failure_of_access(caller, "", "");
   for (void* frame : failure.frames) {
-    std::string text = source_at(frame, number);
+    std::string text = source_at(frame, at);
     if (!text.empty()) return text;
   }
   return "";
@@ -160,7 +160,7 @@ Failure describe_streams(const Race& r) {
   const std::string who = kernel         ? "kernel " + std::string(kernel)
                           : s && s->host ? "a copy or fill"
                                          : "a kernel";
-  int line = 0;
+  Line line = {};
   const std::string before = source_at(place_of(r.earlier), &line);
   failure.places = before + who + " " + verb_of(r.earlier, r.earlier_write, false) + " " + name + "\n" +
                    source_here(r.caller, &line) + "thread " + thread_name(launch, r.thread->linear) +
@@ -169,6 +169,19 @@ Failure describe_streams(const Race& r) {
   failure.details = format_text("kernel %s runs in another stream than %s\n%s", launch.kernel->name,
                                 who.c_str(), kStreamCure);
   return failure;
+}
+
+// Where a barrier is missing, in the order of the source, whichever access came first. A last barrier that lies between the two lines
+// came before both accesses: one of them is of a loop's next turn.
+std::string way_between(const Block& block, const Line& one, const Line& other) {
+  if (one.line == 0 || other.line == 0 || one.line == other.line) return "between the two";
+  const std::string file = shown_path(one.file);
+  if (file != shown_path(other.file)) return "between the two";
+  const int first = std::min(one.line, other.line), last = std::max(one.line, other.line);
+  const Site barrier = block.last_barrier;
+  if (barrier.file && first <= barrier.line && barrier.line <= last && shown_path(barrier.file) == file)
+    return format_text("on the way from line %d back to line %d", last, first);
+  return format_text("between line %d and line %d", first, last);
 }
 
 Failure describe(const Race& r) {
@@ -187,15 +200,13 @@ Failure describe(const Race& r) {
     this_block = " of block " + block_name(launch, block.linear);
     if (spread != kSeveralBlocks && s) earlier_block = " of block " + block_name(launch, s->block);
   }
-  int first = 0, second = 0;
+  Line first = {}, second = {};
   const std::string before = source_at(place_of(r.earlier), &first), here = source_here(r.caller, &second);
   failure.places = (before.empty() ? "earlier, " : before) + who + earlier_block + " " +
                    verb_of(r.earlier, r.earlier_write, spread != kOneThread) + " " + name + "\n" + here +
                    "thread " + thread_name(launch, r.thread->linear) + this_block + " " +
                    verb_of(r.now, r.now_write, false) + " " + name + "\n";
-  const std::string path = first == second || !first || !second
-                               ? format_text("between the two")
-                               : format_text("on the path from line %d to %d", first, second);
+  const std::string path = way_between(block, first, second);
   failure.details = "kernel " + std::string(launch.kernel->name) + ", ";
   switch (r.between) {
     case Between::lanes:

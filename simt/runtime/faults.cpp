@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "internal.h"
+#include "vector_operand.h"
 
 namespace simt {
 namespace {
@@ -148,6 +149,40 @@ Failure describe_memory_fault(const char* address, const char* verb, const char*
                                   verb, static_cast<const void*>(address)));
 }
 
+// The faults that name no address (12 where it was counted from rsp or rbp): a vector at an address that is not aligned, or an address that no memory
+// can have.
+bool is_protection_fault(const siginfo_t* info, void* context) {
+#if defined(__linux__) && defined(__x86_64__)
+  const long long trap = static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_TRAPNO];
+  return info->si_code == SI_KERNEL && (trap == 12 || trap == 13);
+#else
+  (void)info;
+  (void)context;
+  return false;
+#endif
+}
+
+Failure describe_protection_fault(void* context) {
+#if defined(__linux__) && defined(__x86_64__)
+  const auto* g = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
+  constexpr int kRegisters[] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI,
+                                REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15};
+  unsigned long long registers[16];
+  for (int i = 0; i < 16; ++i) registers[i] = static_cast<unsigned long long>(g[kRegisters[i]]);
+  const VectorOperand operand =
+      vector_operand(static_cast<const unsigned char*>(interrupted_instruction(context)), registers);
+  if (operand.bytes != 0 && reinterpret_cast<std::uintptr_t>(operand.address) % operand.bytes != 0)
+    return failure_here("simt-misaligned", misaligned_access("The thread", operand.write, operand.address,
+                                                             operand.bytes, operand.bytes));
+#else
+  (void)context;
+#endif
+  return failure_here(
+      "simt-oob-global",
+      "out of bounds on global memory\nThe thread accesses an address that no memory can have: a "
+      "wild pointer or index.");
+}
+
 // Stopping a fiber inside the C library could leave a lock held for ever: only the program's own code is
 // stopped.
 bool in_program(void* instruction) {
@@ -178,8 +213,10 @@ void handle(int signal, siginfo_t* info, void* context) {
         failure = failure_here("simt-illegal-instruction", "illegal instruction, or __trap()");
         break;
       default:
-        failure = describe_memory_fault(static_cast<const char*>(info->si_addr), access_verb(context),
-                                        interrupted_stack(context));
+        failure = is_protection_fault(info, context)
+                      ? describe_protection_fault(context)
+                      : describe_memory_fault(static_cast<const char*>(info->si_addr), access_verb(context),
+                                              interrupted_stack(context));
     }
     failure.frames = kernel_frames(instruction);
     if (failure.title == kStackOverflow) failure.frames = frames_of_overflow(std::move(failure.frames));
@@ -214,6 +251,9 @@ Watch& watch() {
 // After so long without a new block, the workers look whether anybody can go on.
 constexpr auto kSuspicious = std::chrono::milliseconds(600);
 
+// How long blocks before one that has failed may take to fail, too. They may wait for what it would have written.
+constexpr auto kGrace = std::chrono::seconds(1);
+
 // A launch that still hands out blocks gets on, however long it takes. Kernels that reach a tick() after the
 // limit stop there; the others are interrupted a moment later.
 void watch_launches() {
@@ -230,6 +270,7 @@ void watch_launches() {
       since = Clock::now();
       continue;
     }
+    if (Clock::now() - since > kGrace && stop_failed_launch(now.number)) continue;
     if (Clock::now() - since > kSuspicious) ask_for_look(now.number);
     if (Clock::now() - since < limit) continue;
     if (!time_out_launch(now.number) || Clock::now() - since < limit + std::chrono::milliseconds(500))

@@ -113,6 +113,7 @@ struct Block {
   // Of checked builds (shadow.h): segments from `first_segment` are this block's, those below `ordered` came
   // before its last barrier.
   std::uint32_t first_segment = 0, ordered = 0;
+  Site last_barrier;                    // that it completed
   bool looked = false;                  // at a flag, since its last barrier; the look itself may still come
   std::uint32_t acquired = 0;           // fences of the process when this block last looked at a flag
   struct Cell* cells = nullptr;         // a cell for each 4 bytes of the arena
@@ -125,7 +126,7 @@ struct Block {
   Order order_kind = Order::normal;
 };
 
-// The first thing that went wrong in a launch.
+// What went wrong in a launch: first in the first of its units that failed.
 struct Failure {
   const char* slug = "";
   std::string title, details;  // details: further lines, already formatted
@@ -140,6 +141,8 @@ struct Failure {
 
 struct SharedLayout;
 
+constexpr std::uint64_t kNoUnit = ~std::uint64_t{0};
+
 struct Launch {
   std::uint64_t number;  // of this process's operations: launches, copies, ...
   Kernel* kernel;
@@ -153,7 +156,10 @@ struct Launch {
   bool without_returned;  // returned_count_as_arrived()
   int workers;
   std::atomic<std::uint64_t> next{0};  // the next unit (block or cluster) to hand out
-  std::atomic<bool> aborted{false};
+  // The first unit, in the order of handing out, that has failed: those after it stop, those before it run to their end, so that
+  // which failure is reported is the same on every run.
+  std::atomic<std::uint64_t> failed_unit{kNoUnit};
+  bool stops(std::uint64_t unit) const { return unit >= failed_unit.load(std::memory_order_relaxed); }
   std::atomic<bool> timed_out{false};
   std::atomic<unsigned> looks{0};  // that the watchdog has asked for (spinning.h)
   std::atomic<bool> stuck{false};  // nobody can ever go on
@@ -181,6 +187,7 @@ struct Stack {
 struct Worker {
   int number = 0;
   Launch* launch = nullptr;
+  std::uint64_t unit = 0;        // that it runs, in the order of handing out; 0 of a cooperative launch
   Context main = nullptr;        // the OS thread's own stack, where run_resident() loops
   std::vector<Block*> resident;  // blocks that run now
   std::size_t resident_count = 0;
@@ -214,6 +221,7 @@ struct Worker {
   std::uint32_t wide = 0, resident_wide = 0;
 
   bool runnable() const { return head != tail; }
+  bool stopped() const { return launch->stops(unit); }
   void push(Thread* thread) { queue[tail++ & mask] = thread; }
   void push_all(Thread* const* threads, std::size_t count);
   Thread* pop() { return queue[head++ & mask]; }
@@ -289,7 +297,7 @@ void trace_launch_ends(const Launch& launch);
 
 // ---- worker.cpp ----
 void leave(Context* save);     // runs something else, returns when resumed
-void run_resident(Worker& w);  // until the resident blocks are done or the launch is aborted
+void run_resident(Worker& w);  // until the resident blocks are done or must stop
 void set_up_block(Worker& w, Block& block, std::uint64_t linear, uint3 index);
 inline void resume_later(Worker& w, Thread* thread) {
   thread->state = State::running;
@@ -357,7 +365,9 @@ struct LaunchProgress {
 };
 LaunchProgress launch_progress();
 bool time_out_launch(std::uint64_t number);  // false: it is over
-void ask_for_look(std::uint64_t number);     // spinning.h
+// Where one of its units has failed, those before it stop, too; false: none has.
+bool stop_failed_launch(std::uint64_t number);
+void ask_for_look(std::uint64_t number);  // spinning.h
 void run_worker(Launch& launch, int number);
 
 // ---- streams.cpp, stream_order.cpp ----
@@ -383,6 +393,9 @@ bool indexes_shared(const std::string& source);  // whether a line of a kernel i
 bool shared_holds(const Block& block, const char* p, std::size_t bytes, std::string* beyond);
 std::size_t shared_memory_of(const void* address);  // which block's, as a number
 std::string describe_shared(const Block& block, const void* address);
+// The message of a report: what the running thread accesses, and how far off its address is.
+std::string misaligned_access(const char* who, bool write, const char* p, std::size_t bytes,
+                              std::size_t alignment);
 std::string shared_name(const Block& block, const char* p, std::size_t bytes);  // "tile[3][1]"
 
 // ---- arena.cpp ----

@@ -196,10 +196,11 @@ void run_units(Worker& w, Launch& launch) {  // one block or cluster after anoth
   const std::uint64_t units = volume(clusters), per_unit = volume(size);
   const std::uint64_t chunk = std::max<std::uint64_t>(1, units / (64 * launch.workers));
   std::vector<uint3> indices(per_unit);
-  while (!launch.aborted) {
+  for (;;) {
     const std::uint64_t first = launch.next.fetch_add(chunk);
-    if (first >= units) return;
-    for (std::uint64_t i = first; i < std::min(units, first + chunk) && !launch.aborted; ++i) {
+    if (first >= units || launch.stops(first)) return;
+    for (std::uint64_t i = first; i < std::min(units, first + chunk) && !launch.stops(i); ++i) {
+      w.unit = i;
       const uint3 unit = unlinear(in_order(i, units), clusters);
       for (std::uint64_t rank = 0; rank < per_unit; ++rank) {
         const uint3 r = unlinear(rank, size);
@@ -219,6 +220,7 @@ void run_worker(Launch& launch, int number) {
   Worker& w = *own;
   w.number = number;
   w.launch = &launch;
+  w.unit = 0;
   w.counts = {};
   w.pace = {};
   worker = &w;
@@ -247,6 +249,13 @@ void run_worker(Launch& launch, int number) {
 LaunchProgress launch_progress() {
   std::lock_guard<std::mutex> lock(running_mutex);
   return {launch_changes, running ? running->next.load(std::memory_order_relaxed) : 0};
+}
+
+bool stop_failed_launch(std::uint64_t number) {
+  std::lock_guard<std::mutex> lock(running_mutex);
+  if (!running || number != launch_changes || running->failed_unit == kNoUnit) return false;
+  running->failed_unit = 0;
+  return true;
 }
 
 bool time_out_launch(std::uint64_t number) {

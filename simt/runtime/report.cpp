@@ -10,6 +10,7 @@
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
 #include "internal.h"
 
@@ -125,15 +126,17 @@ Failure failure_here(const char* slug, const std::string& message) {
   return failure;
 }
 
-// Keeps the launch's first failure; later ones are its consequences.
+// Keeps the failure of the first unit, and of it the first: later ones are its consequences. So is a hang of an earlier unit: it
+// waits for one that has stopped.
 void record_failure(Launch& launch, Failure failure) {
   if (worker) prefer_unwritten(failure);
+  const std::uint64_t unit = worker ? worker->unit : 0;
   std::lock_guard<std::mutex> lock(launch.mutex);
-  if (!launch.failed) {
+  if (!launch.failed || (unit < launch.failed_unit && std::strcmp(failure.slug, "simt-hang") != 0)) {
     launch.failed = true;
     launch.failure = std::move(failure);
   }
-  launch.aborted = true;
+  launch.failed_unit = std::min<std::uint64_t>(launch.failed_unit, unit);
   launch.grid_changed.notify_all();
 }
 

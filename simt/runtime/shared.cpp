@@ -166,7 +166,7 @@ void check_and_reset_shared(Block& block) {
   const SharedLayout& layout = *launch.shared_layout;
   char* end = block.shared + kUsable;
   const std::size_t static_end = layout.end;
-  if (!launch.aborted.load(std::memory_order_relaxed)) {
+  if (!worker->stopped()) {
     for (unsigned i = 0, count = layout.count; i < count; ++i) {
       const char* zone = block.shared + layout.offsets[i] + layout.slots[i]->size;
       if (const char* changed = first_changed(zone, zone + kRedZone)) {

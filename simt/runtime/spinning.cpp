@@ -101,7 +101,7 @@ bool state_comes_back(Worker& w) {
     for (std::size_t n = w.tail - w.head; n > 0 && w.runnable(); --n) {
       ticks_left = 0;
       leave(&w.main);
-      if (w.launch->aborted.load(std::memory_order_relaxed)) return false;
+      if (w.stopped()) return false;
     }
     const bool wakes = w.progress != w.progress_seen && !(w.waiters.empty() && w.pollers.empty());
     if (!w.runnable() || !w.in_flight.empty() || wakes) return false;

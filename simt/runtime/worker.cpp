@@ -101,7 +101,7 @@ void run_threads() {
     make_current(w, thread);
     launch.kernel->call(launch.closure);
     finish(w, thread);
-    if (launch.aborted.load(std::memory_order_relaxed)) break;
+    if (w.stopped()) break;
   }
   w.free_stacks.push_back(stack);  // free once this fiber has left it; nothing unstarted is left to take it
   leave(&stack->finished);
@@ -141,7 +141,7 @@ void Worker::push_all(Thread* const* threads, std::size_t count) {
 void leave(Context* save) {
   Worker& w = *worker;
   ++w.counts.switches;
-  if (__builtin_expect(!w.launch->aborted.load(std::memory_order_relaxed), 1)) {
+  if (__builtin_expect(!w.stopped(), 1)) {
     if (w.starting < w.resident_count) {
       if (Thread* thread = next_unstarted(w)) {
         w.first_thread = thread;
@@ -182,7 +182,7 @@ void run_resident(Worker& w) {
   w.pollers.clear();
   w.fruitless_polls = 0;
   w.cluster_arrived = 0;
-  while (!w.launch->aborted.load(std::memory_order_relaxed)) {
+  while (!w.stopped()) {
     if (__builtin_expect(w.launch->looks.load(std::memory_order_relaxed) != w.pace.answered, 0))
       look_for_progress(w);
     if (w.starting < w.resident_count || w.runnable()) {
@@ -242,6 +242,7 @@ void set_up_block(Worker& w, Block& block, std::uint64_t linear, uint3 index) {
   for (Warp& warp : block.warps) warp.returned = warp.waiting = warp.agreed = warp.segment = 0;
   block.first_segment = block.ordered = w.next_segment;
   block.acquired = 0;
+  block.last_barrier = {};
   block.looked = false;
   block.started = block.arrived = block.voted_true = block.votes = 0;
   block.live = block.expected = size;
@@ -279,11 +280,11 @@ void tick_slow() {
   if (!w.runnable() && w.starting >= w.resident_count) {
     // Nothing else to run here: what this thread waits for, if it does, another worker must do.
     if (++w.slow_ticks % 16 == 0 && w.launch->workers > 1) sched_yield();
-    if (!w.launch->aborted.load(std::memory_order_relaxed)) {
+    if (!w.stopped()) {
       if (!retry_waiters(w) && land_copies(w)) retry_waiters(w);
       if (!w.runnable()) return;
     }
-  } else if (++w.slow_ticks % 64 == 0 && !w.launch->aborted.load(std::memory_order_relaxed)) {
+  } else if (++w.slow_ticks % 64 == 0 && !w.stopped()) {
     // Threads that spin keep each other busy, and may do so for something that a waiter or a copy brings.
     land_copies(w);
     retry_waiters(w);

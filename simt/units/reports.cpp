@@ -6,3 +6,4 @@
 #include "runtime/faults.cpp"
 #include "runtime/report.cpp"
 #include "runtime/symbols.cpp"
+#include "runtime/vector_operand.cpp"

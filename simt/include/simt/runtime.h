@@ -307,15 +307,16 @@ enum class AtomicKind : unsigned char { store, update };
 // Before each atomic operation on [address, address + bytes): counts it, yields now and then.
 extern __thread std::uint64_t atomics_done;
 extern bool checked_build;  // the program's .cu files call the checker at each access
-void check_atomic(const volatile void* address, std::size_t bytes, AtomicKind kind);
+// place: the return address into the code that asked for it; null: that of this very call.
+void check_atomic(const volatile void* address, std::size_t bytes, AtomicKind kind, const void* place);
 void note_release();  // checked builds: the running thread may publish what it has done
 inline void published() {
   if (__builtin_expect(checked_build, 0)) note_release();
 }
 inline void atomic_point(const volatile void* address, std::size_t bytes,
-                         AtomicKind kind = AtomicKind::update) {
+                         AtomicKind kind = AtomicKind::update, const void* place = nullptr) {
   ++atomics_done;
-  if (__builtin_expect(checked_build, 0)) check_atomic(address, bytes, kind);
+  if (__builtin_expect(checked_build, 0)) check_atomic(address, bytes, kind, place);
   tick();
 }
 

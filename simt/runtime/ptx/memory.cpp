@@ -15,9 +15,8 @@ constexpr std::uint64_t kOffsetMask = 0xffffff;
 
 void touch(const Frame& f, char* p, std::size_t bytes, bool writes, bool strong = false) {
   if (reinterpret_cast<std::uintptr_t>(p) % bytes != 0) {
-    fail_at(f.site, "simt-misaligned",
-            "misaligned access\nInline PTX %s %zu bytes at an address that is no multiple of %zu.",
-            writes ? "writes" : "reads", bytes, bytes);
+    fail_at(f.site, "simt-misaligned", "%s",
+            misaligned_access("Inline PTX", writes, p, bytes, bytes).c_str());
   }
   if (tracing) {
     trace_access(p, bytes, writes, f.caller);
