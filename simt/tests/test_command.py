@@ -111,6 +111,73 @@ class Command(Case):
             self.simtcc(*checked, "m.cu", "-L.", "-ll", "-o", "m")
             self.assertEqual(self.run_("./m", LD_LIBRARY_PATH=str(self.folder)), "14\n")
 
+    def test_mutants(self):
+        """A program that looks at 31 of 32 values: its test misses what goes wrong in the last one, and nothing else."""
+        (self.folder / "sum.cu").write_text("""#include <cstdio>
+template <int kMany>
+__global__ void sums(const int* x, int* sum) {
+  __shared__ int part[kMany];
+  const int t = threadIdx.x, last = kMany - 1 - t;
+  part[t] = x[t];
+  __syncthreads();
+  int all = 0;
+  for (int i = 0; i <= last; ++i) all += part[i];
+  if (t == 77) all = 0;
+  sum[t] = all;
+}
+int main() {
+  int *x, *sum;
+  cudaMallocManaged(&x, 128);
+  cudaMallocManaged(&sum, 128);
+  for (int i = 0; i < 32; ++i) x[i] = i * i + 1;
+  sums<32><<<1, 32>>>(x, sum);
+  if (cudaDeviceSynchronize() != cudaSuccess) return 1;
+  int expected = x[0];
+  for (int i = 1; i < 32; ++i)
+    if (sum[31 - i] != (expected += x[i])) return 1;
+}
+""")
+        said = self.simtcc("--mutants", "--test", "./sum", "sum.cu", "-o", "sum", code=1)
+        self.assertRegex(said, r"sum.cu:10:12: survived: 77 becomes 77 \+ 1 \(SIMT_MUTANT=\d+\)\n")
+        self.assertRegex(said, r"sum.cu:10:22: not reached: 0 becomes 0 \+ 1")
+        self.assertRegex(said, r"(?m)^\d+ mutants: \d+ found, 1 survived, 1 not reached; \d+% found$")
+        listed = [line.split("\t") for line in (self.folder / "sum.mutants").read_text().splitlines()]
+        self.assertIn("__syncthreads() is left out", [edit for *_, edit in listed])
+        self.assertEqual({name for _, name, *_ in listed}, {"sum.cu"})
+        self.run_("./sum")
+        for number, _, _, _, edit in listed:
+            if edit in ("<= becomes <", "__syncthreads() is left out", "all += part[i] is left out", "[i] becomes the next element"):
+                self.run_("./sum", SIMT_MUTANT=number, code=1)
+        self.assertIn("SIMT_MUTANT=x must be", self.run_("./sum", SIMT_MUTANT="x", code=2))
+        # In steps, as a build system goes.
+        self.simtcc("--mutants", "-c", "sum.cu")
+        self.simtcc("--mutants", "sum.o", "-o", "linked")
+        again = self.simtcc("--test", "./linked", "linked.mutants", code=1)
+        self.assertEqual(again, said)
+        self.assertIn("without a mutant", self.simtcc("--test", "false", "linked.mutants", code=1))
+        self.assertIn("--test needs", self.simtcc("--test", "./sum", "sum.cu", code=2))
+
+    def test_mutants_that_do_not_compile(self):
+        """A line where the compiler takes no variant stays as it is."""
+        (self.folder / "odd.cu").write_text("""struct Odd { int* p; };
+__global__ void k(int* out) {
+  Odd odd = {0};
+  out[threadIdx.x] = odd.p == 0 ? 5 : 6;
+}
+int main() {
+  int* out;
+  cudaMallocManaged(&out, 4);
+  k<<<1, 1>>>(out);
+  return cudaDeviceSynchronize() != cudaSuccess || *out != 5;
+}
+""")
+        self.simtcc("--mutants", "odd.cu", "-o", "odd")
+        self.run_("./odd")
+        self.assertEqual((self.folder / "odd.mutants").read_text(), "")
+        self.assertIn("no mutants", self.simtcc("--test", "./odd", "odd.mutants", code=2))
+        (self.folder / "bad.cu").write_text("__global__ void k(int* p) {\n  x = 1;\n}\n")
+        self.assertIn("bad.cu:2:3: error:", self.simtcc("--mutants", "-c", "bad.cu", code=1))
+
     def test_two_at_once(self):
         """Whatever the order, each output is whole, and of one of them."""
         running = [subprocess.Popen([BUILD + "/bin/simtcc", "prog.cu", f"-DN={i}", "-o", "same"], cwd=self.folder, env=self.environment)

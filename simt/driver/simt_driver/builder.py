@@ -47,6 +47,11 @@ class Step:
         return self.output.with_name(self.output.name + ".d")
 
     @property
+    def partial(self):
+        """What the command writes, until it is whole."""
+        return self.output.with_name(self.output.name + ".part" + self.output.suffix)
+
+    @property
     def record(self):
         return self.output.with_name(self.output.name + ".made")
 
@@ -203,7 +208,7 @@ class Build:
             raise error
 
     def _execute(self, step):
-        partial = step.output.with_name(step.output.name + ".part" + step.output.suffix)
+        partial = step.partial
         names = {OUT: str(partial), DEPS: str(step.deps), TARGET: str(step.output)}
         command = [names.get(word, word) for word in step.command]
         try:

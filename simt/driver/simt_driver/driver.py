@@ -14,7 +14,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from simt_driver import caller, compiler_messages, console, nvcc_flags, outputs, shell
+from simt_driver import caller, compiler_messages, console, mutants, nvcc_flags, outputs, shell
 from simt_driver.builder import DEPS, OUT, Build, Step, lock, read_deps, rule_files
 from simt_driver.errors import ENVIRONMENT, WRONG, CommandError
 from simt_driver.host_compiler import host_compiler
@@ -26,6 +26,8 @@ Compiles CUDA programs for this CPU; the command line is nvcc's.
   COMMAND prog.cu -o prog && ./prog
   COMMAND --checked prog.cu -o prog     watches every access of a kernel
   COMMAND -c a.cu && COMMAND a.o b.cpp -o prog
+  COMMAND --mutants --test ./prog prog.cu -o prog
+                                        which bugs would its tests miss?
 
 Files      .cu .cpp .cc .cxx .c, objects .o .a .so; -x cu names others
 Output     -o, a.out by default; -c -dc objects, -lib an archive, -run runs
@@ -118,8 +120,8 @@ class _Compilation:
             flags = [*self._flags(source.language), *_DEFINES,
                      *request.preprocessor, "-isystem", self._include]
             return [self._cxx, *flags, *(["-x", source.language] if not source.path.endswith(".cpp") else [])]
-        modes = (["--simt-checked"] if request.checked else []) + (
-            ["--simt-rdc"] if request.relocatable else [])
+        modes = [f"--simt-{mode}" for mode, asked in (("checked", request.checked), ("mutants", request.mutants),
+                                                      ("rdc", request.relocatable)) if asked]
         return [str(self._backend.translator), *modes, self._cxx, *self._flags("cu"), *request.preprocessor, "-x", "cu"]
 
     def object(self, source):
@@ -200,10 +202,19 @@ class _Compilation:
             outputs.refuse_inputs(written, headers, nvcc_flags.help_command())
             for step, target in steps:
                 outputs.put(target, step.output.read_bytes(), executable=os.access(step.output, os.X_OK))
+                if request.mutants:
+                    outputs.put(target + ".mutants", self._mutants(step))
             if request.dependencies:
                 for source in request.sources:
                     self._write_dependencies(source)
         return steps[-1][1]
+
+    def _mutants(self, step):
+        """The lists of all objects behind a step, those of earlier command lines included."""
+        made = [Path(f"{part.partial}.mutants") for part in Build.in_order([step]) if part.source]
+        linked = [Path(word + ".mutants") for word in self._request.link_inputs] if not self._request.mode else []
+        lines = [line for path in [*made, *linked] if path.is_file() for line in path.read_bytes().splitlines(keepends=True)]
+        return b"".join(dict.fromkeys(lines))
 
     def _dependency_values(self, source):
         """(the target that the rule names, the rule's file)"""
@@ -230,6 +241,11 @@ def _check(request):
     for word in request.link_inputs:
         if not word.startswith("-") and not Path(word).is_file():
             raise CommandError(f"no file {word}", nvcc_flags.help_command())
+    if request.test and not request.mutant_lists and not (request.mutants and not request.mode):
+        raise CommandError("--test needs a program that is built with --mutants, or the .mutants files of one",
+                           f"{caller.COMPILER} --mutants --test ./prog prog.cu -o prog")
+    if not request.sources and not request.link_inputs and request.test:
+        return
     if not request.sources and (not request.link_inputs or request.mode not in ("", "-lib", "-dlink")):
         raise CommandError(f"{nvcc_flags.command_name().split()[-1]} which file?", f"{caller.COMPILER} prog.cu -o prog")
     if request.output and len(request.sources) > 1 and request.mode in ("-c", "-dc", "-E", "-M", "-MM"):
@@ -310,6 +326,8 @@ def run(args, backend):
         return 0
     _check(request)
     _notes(request)
+    if request.test and not request.sources and not request.link_inputs:
+        return mutants.run(request.mutant_lists, request.test)
     with _cache(backend) as folder:
         compilation = _Compilation(request, args, backend, folder)
         if request.verbose or request.dry_run:
@@ -320,6 +338,9 @@ def run(args, backend):
         if request.mode in ("-E", "-M", "-MM"):
             return _preprocess(compilation, request)
         made = compilation.build()
+    if request.test:
+        console.flush()
+        return mutants.run([*request.mutant_lists, made + ".mutants"], request.test)
     if not request.run or request.mode:
         return 0
     console.flush()

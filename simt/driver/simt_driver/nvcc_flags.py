@@ -102,6 +102,9 @@ class Request:
     device_debug: bool = False
     relocatable: bool = False  # device code may call into other files
     checked: bool = False
+    mutants: bool = False  # device code holds bugs to choose from at run time
+    test: Optional[str] = None  # a command that must notice them
+    mutant_lists: List[str] = field(default_factory=list)  # of earlier builds
     run: bool = False
     shared: bool = False  # a library
     verbose: bool = False
@@ -159,6 +162,8 @@ class _Reader:
         language = self._language or SOURCES.get(ending)
         if language:
             self.request.sources.append(Source(path, language))
+        elif ending == ".mutants":
+            self.request.mutant_lists.append(path)
         elif ending in OBJECTS or ".so." in path:
             self.request.link_inputs.append(path)
         else:
@@ -195,8 +200,10 @@ class _Reader:
             request.verbose = True
         elif name in ("dryrun", "dry-run"):
             request.dry_run = True
-        elif name in ("run", "checked", "shared", "help") or word == "-h":
+        elif name in ("run", "checked", "mutants", "shared", "help") or word == "-h":
             setattr(request, "help" if word == "-h" else name, True)
+        elif name == "test":
+            request.test = value if equals else self._next()
         elif name == "color":
             request.color = value if equals else self._next()
             if request.color not in ("auto", "always", "never"):
@@ -248,7 +255,7 @@ class _Reader:
         if (dashes == "-" and name[:1] in ("W", "f", "m")) or name in ("pthread", "pedantic", "s", "ansi"):
             raise CommandError(f"nvcc knows no flag {word}; it hands on to the host compiler what follows -Xcompiler",
                                f"{caller.COMPILER} -Xcompiler {word} ...")
-        known = [*_LONG, *_MODES, "options-file", "optf", "checked", "run", "shared", "verbose", "dryrun", "help",
+        known = [*_LONG, *_MODES, "options-file", "optf", "checked", "mutants", "test", "run", "shared", "verbose", "dryrun", "help",
                  *(n for names in _SWITCHES.values() for n in names),
                  *(n for names in _VALUED.values() for n in names)]
         near = difflib.get_close_matches(name, known, 1)
