@@ -164,7 +164,7 @@ const auto fma =
         .flops([](const auto& p) { return 2.0 * p.n * p.steps; }, days::Rate::ffma)
         .check_large(LAUNCHER(fma_check_large))
         .tolerance(days::exact)
-        .lesson("four multiply-adds in flight a scheduler: from one warp or from several.");
+        .lesson("four multiply-adds in flight a scheduler, several from the same warp.");
 
 REGISTER_LADDER(copy);
 REGISTER_LADDER(fma);
