@@ -234,6 +234,7 @@ void trace_block_begins(Block& block) {
 
 void trace_block_ends(Block& block) {
   for (std::size_t i = 0; i < block.warps.size(); ++i) block.trace->warps[i].finish(block, block.warps[i]);
+  count_block(block);
 }
 
 void trace_switch(const Thread* next) {

@@ -81,12 +81,27 @@ struct Place {
   }
 };
 
+// Requests of a place that cost the same for as many lanes, and the first of them.
+struct Alike {
+  unsigned lanes;
+  Cost cost;
+  std::uint64_t requests;
+  Sample first;
+  bool same(unsigned other_lanes, const Cost& c) const {
+    return lanes == other_lanes && cost.sectors == c.sectors && cost.least == c.least &&
+           cost.wavefronts == c.wavefronts && cost.conflicts == c.conflicts;
+  }
+};
+
 struct Counts {
   std::uint64_t requests = 0;  // of a branch: executions by a warp
   Cost cost;
   std::uint64_t divergent = 0;
   std::vector<Sample> samples;  // the first ones
+  std::vector<Alike> kinds;
 };
+// Adds these to the place's others of their kind.
+void add_alike(std::vector<Alike>* kinds, const Alike& alike);
 
 // What a launch did at each place. `barriers` by file and line.
 struct TraceTotals {
@@ -94,6 +109,7 @@ struct TraceTotals {
   std::map<std::pair<std::string, int>, std::uint64_t> barriers;
   std::uint64_t bulk_bytes = 0;
   std::uint64_t distinct_loaded = 0, distinct_stored = 0;  // bytes of global memory, each counted once
+  std::uint64_t block_sectors = 0;  // of global memory that a block loads, each counted once a block
 };
 
 struct TracedLaunch {
@@ -108,6 +124,7 @@ void trace_branch_taken(bool taken, const void* place);
 
 // ---- trace_launches.cpp ----
 void count_request(const WarpRequest& request, const Block& block, unsigned warp);
+void count_block(const Block& block);  // that has ended
 
 // ---- trace_places.cpp ----
 struct SourcePlace {

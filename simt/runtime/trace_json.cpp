@@ -147,9 +147,24 @@ void add(Counts* to, const Counts& from) {
   to->cost.wavefronts += from.cost.wavefronts;
   to->cost.conflicts += from.cost.conflicts;
   to->cost.bytes += from.cost.bytes;
+  for (const Alike& alike : from.kinds) add_alike(&to->kinds, alike);
   for (const Sample& sample : from.samples) to->samples.push_back(sample);
   std::sort(to->samples.begin(), to->samples.end());
   if (to->samples.size() > kSamples) to->samples.resize(kSamples);
+}
+
+// The kind that wastes most, or where none wastes anything the one that moves most: its first request is drawn.
+const Alike* typical_of(const Counts& counts) {
+  const auto rank = [](const Alike& a) {
+    return std::make_tuple(a.requests * (a.cost.sectors - a.cost.least + a.cost.conflicts),
+                           a.requests * (a.cost.sectors + a.cost.wavefronts), a.requests);
+  };
+  const Alike* found = nullptr;
+  for (const Alike& alike : counts.kinds) {
+    if (!found || rank(*found) < rank(alike) || (rank(*found) == rank(alike) && alike.first < found->first))
+      found = &alike;
+  }
+  return found;
 }
 
 using Places = std::map<Place, SourcePlace>;
@@ -175,6 +190,10 @@ void write_lines(FILE* file, const TraceTotals& totals, const Places& places) {
         write_sample(file, counts.samples[i]);
       }
       std::fputc(']', file);
+    }
+    if (const Alike* typical = typical_of(counts)) {
+      std::fprintf(file, ", \"like_typical\": %" PRIu64 ", \"typical\": ", typical->requests);
+      write_sample(file, typical->first);
     }
     std::fputc('}', file);
     separator = ",";
@@ -212,6 +231,7 @@ void write_launch(FILE* file, const TracedLaunch& launch, const Places& places) 
   metrics.push_back({"simt_bulk_bytes", launch.totals.bulk_bytes});
   metrics.push_back({"simt_distinct_bytes_op_ld", launch.totals.distinct_loaded});
   metrics.push_back({"simt_distinct_bytes_op_st", launch.totals.distinct_stored});
+  metrics.push_back({"simt_distinct_sectors_of_blocks_op_ld", launch.totals.block_sectors});
   std::fprintf(
       file,
       "{\"name\": %s, \"file\": %s, \"grid\": [%u, %u, %u], \"block\": [%u, %u, %u],\n    \"totals\": {",

@@ -53,6 +53,33 @@ class Footprint {
   Bits* last_ = nullptr;
 };
 
+// The sectors that a block has loaded: what its multiprocessor's L1 must fetch once at least.
+class Sectors {
+ public:
+  void add(const char* p, std::size_t bytes) {
+    const auto first = reinterpret_cast<std::uintptr_t>(p) / kSector;
+    const auto last = (reinterpret_cast<std::uintptr_t>(p) + bytes - 1) / kSector;
+    for (std::uintptr_t sector = first; sector <= last; ++sector) {
+      if (sector / 64 != last_group_) {
+        last_group_ = sector / 64;
+        last_ = &groups_[last_group_];
+      }
+      const std::uint64_t bit = std::uint64_t{1} << sector % 64;
+      count_ += !(*last_ & bit);
+      *last_ |= bit;
+    }
+  }
+  std::uint64_t count() const { return count_; }
+
+ private:
+  static constexpr std::uintptr_t kSector = 32;
+  std::unordered_map<std::uintptr_t, std::uint64_t>
+      groups_;  // of 64 sectors, a bit each; elements never move
+  std::uintptr_t last_group_ = ~std::uintptr_t{0};
+  std::uint64_t* last_ = nullptr;
+  std::uint64_t count_ = 0;
+};
+
 struct PlaceHash {
   std::size_t operator()(const Place& place) const {
     return reinterpret_cast<std::uintptr_t>(place.address) * 8 + static_cast<std::size_t>(place.operation);
@@ -69,6 +96,8 @@ struct WorkerTotals {
   std::map<std::pair<const char*, int>, std::uint64_t> barriers;
   std::uint64_t bulk_bytes = 0;
   Footprint loaded, stored;
+  std::unordered_map<const Block*, Sectors> of_blocks;  // that run
+  std::uint64_t block_sectors = 0;                      // of those that have ended
 };
 thread_local WorkerTotals own;
 
@@ -111,18 +140,44 @@ const char* origin_of(const WarpRequest& request, const Block& block) {
   return p >= block.dynamic ? block.dynamic : block.shared;
 }
 
-void sample_request(Counts* counts, const WarpRequest& request, const Block& block, unsigned warp) {
+// Of the first requests of the place, and of each kind.
+void sample_request(Counts* counts, const WarpRequest& request, const Cost& cost, const Block& block,
+                    unsigned warp) {
+  const auto lanes = static_cast<unsigned>(__builtin_popcount(request.lanes));
+  const auto key = std::make_tuple(block.linear, warp, request.number);
+  const auto before = [&](const Sample& s) { return key < std::make_tuple(s.block, s.warp, s.number); };
+  const auto kind = std::find_if(counts->kinds.begin(), counts->kinds.end(),
+                                 [&](const Alike& alike) { return alike.same(lanes, cost); });
+  const bool known = kind != counts->kinds.end();
+  if (known) ++kind->requests;
+  const bool first_of_kind = !known || before(kind->first);
+  const bool among_first = counts->samples.size() < kSamples || before(counts->samples.back());
+  if (!first_of_kind && !among_first) return;
   Sample sample{block.linear, warp, request.number, block.index, request.lanes, request.bytes, {}};
-  if (counts->samples.size() == kSamples && !(sample < counts->samples.back())) return;
   const char* origin = origin_of(request, block);
   for (std::uint32_t rest = request.lanes; rest; rest &= rest - 1) {
     const int lane = __builtin_ctz(rest);
     sample.addresses[lane] = request.addresses[lane] - origin;
   }
-  keep_sample(&counts->samples, sample);
+  if (among_first) keep_sample(&counts->samples, sample);
+  if (!known) {
+    counts->kinds.push_back({lanes, cost, 1, sample});
+  } else if (first_of_kind) {
+    kind->first = sample;
+  }
 }
 
 }  // namespace
+
+void add_alike(std::vector<Alike>* kinds, const Alike& alike) {
+  for (Alike& kind : *kinds) {
+    if (!kind.same(alike.lanes, alike.cost)) continue;
+    kind.requests += alike.requests;
+    if (alike.first < kind.first) kind.first = alike.first;
+    return;
+  }
+  kinds->push_back(alike);
+}
 
 bool traced_unit(const char* compiler) {
   const char* file = std::getenv("SIMT_TRACE");
@@ -143,16 +198,26 @@ void count_request(const WarpRequest& request, const Block& block, unsigned warp
     counts.divergent += request.taken != 0 && request.taken != request.lanes;
     return;
   }
-  add_cost(&counts.cost, cost_of(request));
-  sample_request(&counts, request, block, warp);
+  const Cost cost = cost_of(request);
+  add_cost(&counts.cost, cost);
+  sample_request(&counts, request, cost, block, warp);
   if (request.operation != Operation::global_load && request.operation != Operation::global_store) return;
   Footprint& footprint = request.operation == Operation::global_load ? own.loaded : own.stored;
   const char* last = nullptr;
   for (std::uint32_t rest = request.lanes; rest; rest &= rest - 1) {
     const char* p = request.addresses[__builtin_ctz(rest)];
-    if (p != last) footprint.add(p, request.bytes);
+    if (p == last) continue;
+    footprint.add(p, request.bytes);
+    if (request.operation == Operation::global_load) own.of_blocks[&block].add(p, request.bytes);
     last = p;
   }
+}
+
+void count_block(const Block& block) {
+  const auto found = own.of_blocks.find(&block);
+  if (found == own.of_blocks.end()) return;
+  own.block_sectors += found->second.count();
+  own.of_blocks.erase(found);
 }
 
 void trace_barrier(Site site) {
@@ -185,10 +250,12 @@ void trace_worker_ends(const Launch& launch) {
     to.divergent += from.divergent;
     add_cost(&to.cost, from.cost);
     for (const Sample& sample : from.samples) keep_sample(&to.samples, sample);
+    for (const Alike& alike : from.kinds) add_alike(&to.kinds, alike);
   }
   for (const auto& [site, count] : own.barriers)
     traced.totals.barriers[{site.first ? site.first : "", site.second}] += count;
   traced.totals.bulk_bytes += own.bulk_bytes;
+  traced.totals.block_sectors += own.block_sectors;
   LaunchFootprint& footprint = (*footprints)[launch.number];
   footprint.loaded.merge(own.loaded);
   footprint.stored.merge(own.stored);

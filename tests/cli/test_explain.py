@@ -40,8 +40,10 @@ def line(operation, addresses, requests=10, size=4, text="a[i]", number=7):
 
 
 def trace(*lines, **totals):
-    names = [traces.CONFLICTS, "simt_requested_bytes_op_{}", "simt_distinct_bytes_op_{}"]
+    names = [traces.CONFLICTS, "simt_requested_bytes_op_{}", "simt_distinct_bytes_op_{}", "simt_shared_requests_op_{}",
+             "simt_distinct_sectors_of_blocks_op_{}"]
     all_totals = {name.format(op): 0 for name in names for op in ("ld", "st")}
+    all_totals.update(simt_atomic_sectors=0, simt_atomic_requested_bytes=0, simt_shared_atomic_requests=0)
     all_totals.update(dict({"simt_branches": 0, "simt_divergent_branches": 0, "simt_barriers": 0, "simt_bulk_bytes": 0},
                            **totals))
     return {"compiler": "g++", "kernels": [{"name": "k", "file": "k.cu", "grid": [2, 1, 1], "block": [32, 1, 1],
@@ -104,7 +106,19 @@ class Sentences(unittest.TestCase):
     def test_picture_in_text(self):
         text = described(line(STORE, [4096 * i for i in range(32)]))
         self.assertIn("warp 0, first write   lane 0    1    2    3  ...    31\n"
-                      "                  sector 0  128  256  384  ...  3968   4 of 32 B used\n", text)
+                      "                    sector 0  128  256  384  ...  3968   4 of 32 B used\n", text)
+
+    def test_the_typical_request_is_drawn(self):
+        """The border's lanes all read one element; most requests are not the border's."""
+        entry = dict(line(LOAD, [0] * 32, requests=100), like_typical=90,
+                     typical={"block": [3, 0, 0], "warp": 2, "bytes": 4, "addresses": [64 * i for i in range(32)]})
+        text = described(entry)
+        self.assertIn("block 3,0,0, warp 2, a typical read   lane 0  1  2  3  ...  31\n", text)
+        self.assertIn("Neighbouring lanes read 64 bytes apart, so each load moves 32 sectors where 4 would hold the bytes. "
+                      "90 of its 100 requests cost the same.", " ".join(text.split()))
+        self.assertIn("block 3,0,0, warp 2: lanes to sectors, 32 sectors for 128 bytes",
+                      trace_picture.svg("t", traces.launches(trace(entry))))
+        self.assertNotIn("typical", described(line(LOAD, [0] * 32)))
 
 
 class Tables(unittest.TestCase):
@@ -115,6 +129,22 @@ class Tables(unittest.TestCase):
             "k.cu                         requests    sectors  per request  least  wasted\n"
             "7  read   in[y * cols + x]     32,768    131,072          4.0    4.0      0%\n"
             "7  write  out[x * rows + y]    32,768  1,048,576         32.0    4.0     88%\n"), text)
+
+    def test_in_all_is_what_check_counts(self):
+        read, write = line(LOAD, [4 * i for i in range(32)], 100), line(STORE, [4096 * i for i in range(32)], 300)
+        totals = {name: read.get(name, 0) + write.get(name, 0) for op in ("ld", "st") for name in (
+            traces.requests_metric(op), traces.sectors_metric(op), f"simt_least_sectors_op_{op}",
+            f"simt_requested_bytes_op_{op}")}
+        totals["simt_distinct_sectors_of_blocks_op_ld"] = 400
+        launches = traces.launches(trace(read, write, **totals))
+        self.assertEqual("\n".join(trace_text.in_all(launches, 3200)),
+                         "in all    requests       sectors  per request  least  wasted  distinct a block\n"
+                         "               400        10,000         25.0    4.0     84%               200\n"
+                         "As check counts: reads per input 4.00, wasted sectors 84%, bytes a request 128.")
+        launches[0].times = 3
+        found = traces.figures(launches, 3200)
+        self.assertEqual((found["requests"], found["sectors"], found["sectors_a_block"]), (1200, 30000, 200))
+        self.assertEqual(trace_text.kernels_table(launches)[1].split(), ["k", "3", "1,200", "30,000", "84%", "0"])
 
     def test_at_most_80_columns(self):
         long = "reinterpret_cast<const float4*>(input_of_the_layer + offset_of_the_block)[threadIdx.x + 17 * step]"

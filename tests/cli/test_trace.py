@@ -148,9 +148,21 @@ class Counts(unittest.TestCase):
         source = PROGRAM.read_text().splitlines()
         self.assertEqual(source[load["line"] - 1].strip(), "out[index()] = in[8 * index()];")
         self.assertEqual(load[LOAD_SECTORS], 128)
+        self.assertEqual((load["like_typical"], load["typical"]), (4, load["first"][0]))  # all cost the same
         first = load["first"][0]
         self.assertEqual((first["block"], first["warp"], first["bytes"]), ([0, 0, 0], 0, 4))
         self.assertEqual(first["addresses"], [32 * lane for lane in range(32)])
+
+    def test_what_a_block_loads(self):
+        """Two blocks of 64 threads: each its own 8 sectors, or both the same one."""
+        sectors = {name: self.kernels[name]["totals"]["simt_distinct_sectors_of_blocks_op_ld"]
+                   for name in ("coalesced", "strided", "broadcast", "unrolled")}
+        self.assertEqual(sectors, {"coalesced": 16, "strided": 128, "broadcast": 2, "unrolled": 64})
+
+    def test_typical_request(self):
+        """Of 100 elements the last warp loads 4: what most warps do is drawn."""
+        load = next(line for line in self.kernels["tail"]["lines"] if line["operation"] == "global load")
+        self.assertEqual((load["like_typical"], load["typical"]["addresses"]), (3, [4 * lane for lane in range(32)]))
 
     def test_lines_add_up(self):
         for kernel in self.trace["kernels"]:

@@ -16,6 +16,7 @@ from days_cli import console, paths, programs, run_build, traces
 from days_cli import gpu as gpus
 from days_cli.commands import explain
 from days_cli.errors import ENVIRONMENT, USAGE, WRONG, DaysError
+from days_cli.gates import GATES
 from days_cli.patterns import pattern
 
 ORDERS = ("normal", "reversed", "shuffle:1")
@@ -213,35 +214,6 @@ def race_free(kernel):
     return Stage("race-free", "ok", f"{seen} cases, {len(ORDERS)} orders of threads, every access watched")
 
 
-@dataclass(frozen=True)
-class Gate:
-    """key: in a ladder's gates; unset: the value that means none; most: the gate is a maximum, else a minimum."""
-    key: str
-    label: str
-    form: str
-    unset: float
-    most: bool = True
-
-    def is_set(self, gates):
-        return gates[self.key] != self.unset
-
-    def holds(self, value, gates):
-        return value <= gates[self.key] if self.most else value >= gates[self.key]
-
-    def bound(self, gates):
-        limit = gates[self.key]
-        return f"at {'most' if self.most else 'least'} " + (f"{limit:.0%}" if "%" in self.form else f"{limit:g}")
-
-
-GATES = (Gate("reads_per_input", "reads per input", "{:.2f}", 0),
-         Gate("wasted_sectors", "wasted sectors", "{:.0%}", 1),
-         Gate("conflicts", "bank conflicts a request", "{:.1f}", -1),
-         Gate("bytes_per_request", "bytes a request", "{:.0f}", 0, most=False),
-         Gate("atomics_per_input", "atomic sectors per input", "{:.2f}", -1),
-         Gate("launches", "launches", "{:.0f}", 0),
-         Gate("workspace", "bytes of workspace written", "{:.0f}", -1))
-
-
 def measure(kernel):
     """({a gate's key: what the kernel has}, its launches), on the shape that ./days run shows on a CPU."""
     return measure_at(kernel)[:2]
@@ -255,26 +227,9 @@ def measure_at(kernel, flags=(), steady=False):
                                    own=kernel.file, environment={"SIMT_THREADS": "1"} if steady else None)
     launches = traces.launches(counted)
 
-    def total(name):
-        return sum(launch.totals[name] * launch.times for launch in launches)
-
-    def both(metric):
-        return sum(total(metric.format(op)) for op in ("ld", "st"))
-
-    requests, sectors = both(traces.requests_metric("{}")), both(traces.sectors_metric("{}"))
-    shared = both("simt_shared_requests_op_{}")
-    input_bytes = table["tables"][0]["read_bytes"]
     row = next(row for row in table["tables"][0]["rows"] if row["name"] == kernel.variant)
-    return {"reads_per_input": total("simt_requested_bytes_op_ld") / input_bytes,
-            "wasted_sectors": 1 - both("simt_least_sectors_op_{}") / sectors if sectors else 0,
-            "conflicts": both(traces.CONFLICTS) / shared if shared else 0,
-            "bytes_per_request": both("simt_requested_bytes_op_{}") / requests if requests else 0,
-            "atomics_per_input": total("simt_atomic_sectors") * traces.SECTOR / input_bytes,
-            "launches": row.get("launches", 0), "workspace": row.get("workspace_written_bytes", 0),
-            "sectors": sectors, "requests": requests, "atomics": total("simt_atomic_requested_bytes"),
-            "bank_conflicts": both(traces.CONFLICTS), "shared_requests": shared,
-            "shared_atomics": total("simt_shared_atomic_requests"), "barriers": total("simt_barriers"),
-            "bulk_bytes": total("simt_bulk_bytes")}, launches, list(table["tables"][0]["shape"].values())
+    figures = traces.figures(launches, table["tables"][0]["read_bytes"])
+    return {**figures, "launches": row.get("launches", 0), "workspace": row.get("workspace_written_bytes", 0)}, launches, list(table["tables"][0]["shape"].values())
 
 
 def counters(kernel, gates):

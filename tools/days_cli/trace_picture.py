@@ -95,7 +95,7 @@ def _banks(request, y):
 
 
 def _panel(line, y):
-    request = line.first[0]
+    request = line.typical
     shared = line.space == "shared"
     body, words = (_banks if shared else _sectors)(request, y)
     where = f"block {','.join(map(str, request.block))}, warp {request.warp}: "

@@ -6,7 +6,10 @@ import os
 import re
 
 from days_cli import console, traces
+from days_cli.gates import GATES
 
+
+_ALWAYS = ("wasted_sectors",)  # of check's figures: the others are left out where they are 0
 
 # What goes first where an expression is too long for its column.
 _SHORTER = ((r"(?:reinterpret|static|const)_cast<(?:const )?([^<>]*)>", r"(\1)"),
@@ -88,6 +91,10 @@ def shared_tables(launch):
     return out
 
 
+def is_first(line):
+    return bool(line.first) and line.typical == line.first[0]
+
+
 def worst(launch):
     """The access whose picture teaches most: (global line or None, shared line with conflicts or None)."""
     globals_ = [line for line in launch.of_space("global") if line.first]
@@ -97,19 +104,18 @@ def worst(launch):
 
 
 def picture(line, request):
-    """Lanes above what each asks for."""
+    """Lanes above what each asks for. One that is not the line's first says so."""
     lanes = [lane for lane, address in enumerate(request.addresses) if address is not None]
     shown = lanes if len(lanes) <= 6 else [*lanes[:4], None, lanes[-1]]
     shared = line.space == "shared"
     place = (lambda a: a // 4 % traces.BANKS) if shared else (lambda a: a // traces.SECTOR)
     cells = [("...", "...") if lane is None else (str(lane), str(place(request.addresses[lane]))) for lane in shown]
     widths = [max(len(top), len(bottom)) for top, bottom in cells]
-    what = f"warp {request.warp}, first {line.verb}"
+    what = f"warp {request.warp}, {'first' if is_first(line) else 'a typical'} {line.verb}"
     if any(request.block):
         what = f"block {','.join(map(str, request.block))}, " + what
-    left = max(len(what) + 2, 24)
-    top = what.ljust(left - 7) + "   lane " + "  ".join(f"{cell[0]:>{w}}" for cell, w in zip(cells, widths))
-    bottom = " " * (left - 7) + ("   bank " if shared else " sector ") + "  ".join(
+    top = what + "   lane " + "  ".join(f"{cell[0]:>{w}}" for cell, w in zip(cells, widths))
+    bottom = " " * len(what) + ("   bank " if shared else " sector ") + "  ".join(
         f"{cell[1]:>{w}}" for cell, w in zip(cells, widths))
     if not shared:
         sectors = request.sectors()
@@ -127,7 +133,7 @@ def _apart(request, verb):
     if stride == 0:
         return f"All lanes {verb} the same {request.bytes} bytes"
     if stride == request.bytes:
-        return f"Neighbouring lanes {verb} neighbouring {request.bytes} bytes"
+        return f"Neighbouring lanes {verb} neighbouring {'' if request.bytes == 1 else f'{request.bytes} '}bytes"
     return f"Neighbouring lanes {verb} {abs(stride):,} bytes apart"
 
 
@@ -199,9 +205,40 @@ def describe(launch):
         out.append("No access to global or shared memory.")
     for line, sentence in zip(worst(launch), (global_sentence, shared_sentence)):
         if line:
-            out += ["", *picture(line, line.first[0]), *console.wrap(sentence(line, line.first[0]))]
+            alike = "" if is_first(line) else f" {number(line.alike)} of its {number(line.requests)} requests cost the same."
+            out += ["", *picture(line, line.typical), *console.wrap(sentence(line, line.typical) + alike)]
     out += [""] + [part for text in (*requested(launch), *branches(launch)[:1]) for part in console.wrap(text)]
     return out + branches(launch)[1:] + barriers(launch)
+
+
+def in_all(launches, input_bytes):
+    """The rows over all launches, and what check makes of them."""
+    found = traces.figures(launches, input_bytes)
+    out = []
+    if found["requests"]:
+        out += [f"in all{'requests':>12}{'sectors':>14}{'per request':>13}{'least':>7}{'wasted':>8}{'distinct a block':>18}",
+                f"{'':6}{number(found['requests']):>12}{number(found['sectors']):>14}"
+                f"{ratio(found['sectors'] / found['requests']):>13}"
+                f"{ratio(found['sectors'] * (1 - found['wasted_sectors']) / found['requests']):>7}"
+                f"{100 * found['wasted_sectors']:>7.0f}%{found['sectors_a_block']:>18,.0f}"]
+    shown = [gate for gate in GATES if gate.key in found and (found[gate.key] or gate.key in _ALWAYS)]
+    said = ", ".join(f"{gate.label} {gate.form.format(found[gate.key])}" for gate in shown)
+    return out + console.wrap(f"As check counts: {said}.") if said else out
+
+
+def kernels_table(launches):
+    """A row a kernel of a program, its launches together."""
+    kernels = {}
+    for launch in launches:
+        kernels.setdefault(launch.name, []).append(launch)
+    width = min(24, max(len(name) for name in kernels))
+    head = f"{'kernel':<{width}}{'launches':>9}{'requests':>11}{'sectors':>12}{'wasted':>7}{'conflicts':>11}"
+    out = [console.paint(head, "bold")]
+    for name, own in kernels.items():
+        found = traces.figures(own)
+        out.append(f"{_short(name, width):<{width}}{sum(launch.times for launch in own):>9,}{found['requests']:>11,}"
+                   f"{found['sectors']:>12,}{100 * found['wasted_sectors']:>6.0f}%{found['bank_conflicts']:>11,}")
+    return out
 
 
 def metrics(launch):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass, field
 from typing import List, Optional, Tuple
 
@@ -72,6 +73,8 @@ class Line:
     operation: str  # "global load", "shared store", "branch", "barrier", ...
     metrics: dict
     first: List[Request] = field(default_factory=list)
+    typical: Optional[Request] = None  # of the kind that wastes most
+    alike: int = 0  # requests of that kind
 
     @property
     def space(self):
@@ -121,15 +124,24 @@ class Launch:
     lines: List[Line]
     times: int = 1  # launches that counted the same
 
+    @property
+    def blocks(self):
+        return math.prod(self.grid)
+
     def of_space(self, space):
         return [line for line in self.lines if line.space == space]
 
 
+def _request(r):
+    return Request(tuple(r["block"]), r["warp"], r["bytes"], tuple(r["addresses"]))
+
+
 def _line(entry):
-    known = ("file", "line", "text", "operation", "first")
-    first = [Request(tuple(r["block"]), r["warp"], r["bytes"], tuple(r["addresses"])) for r in entry.get("first", ())]
+    known = ("file", "line", "text", "operation", "first", "typical", "like_typical")
+    first = [_request(r) for r in entry.get("first", ())]
+    typical = _request(entry["typical"]) if "typical" in entry else first[0] if first else None
     return Line(entry["file"], entry["line"], entry["text"], entry["operation"],
-                {key: value for key, value in entry.items() if key not in known}, first)
+                {key: value for key, value in entry.items() if key not in known}, first, typical, entry.get("like_typical", 0))
 
 
 def launches(trace):
@@ -146,6 +158,28 @@ def launches(trace):
         else:
             result.append(launch)
     return result
+
+
+def figures(launches_, input_bytes=0):
+    """What gates and tables are made of, over all launches: {key: value}."""
+    def total(name):
+        return sum(launch.totals[name] * launch.times for launch in launches_)
+
+    def both(metric):
+        return sum(total(metric.format(op)) for op in ("ld", "st"))
+
+    requests, sectors, shared = both(requests_metric("{}")), both(sectors_metric("{}")), both("simt_shared_requests_op_{}")
+    blocks = sum(launch.blocks * launch.times for launch in launches_)
+    return {"reads_per_input": total("simt_requested_bytes_op_ld") / input_bytes if input_bytes else 0,
+            "wasted_sectors": 1 - both("simt_least_sectors_op_{}") / sectors if sectors else 0,
+            "conflicts": both(CONFLICTS) / shared if shared else 0,
+            "bytes_per_request": both("simt_requested_bytes_op_{}") / requests if requests else 0,
+            "atomics_per_input": total("simt_atomic_sectors") * SECTOR / input_bytes if input_bytes else 0,
+            "sectors": sectors, "requests": requests, "atomics": total("simt_atomic_requested_bytes"),
+            "bank_conflicts": both(CONFLICTS), "shared_requests": shared,
+            "shared_atomics": total("simt_shared_atomic_requests"), "barriers": total("simt_barriers"),
+            "bulk_bytes": total("simt_bulk_bytes"),
+            "sectors_a_block": total("simt_distinct_sectors_of_blocks_op_ld") / blocks if blocks else 0}
 
 
 def load(path):

@@ -179,6 +179,9 @@ def _explain_variant(day, variant, given):
     for line in console.wrap(f"{title}{block}, counted on simt"):
         console.say(line)
     _say(launches, trace)
+    inputs = table["tables"][0]["read_bytes"] if table["tables"] else 0
+    for line in ["", *trace_text.in_all(launches, inputs)]:
+        console.say(line)
     _foot(launches, picture, str(program.relative_to(paths.ROOT)).replace("simt-traced", "cuda")
           + f" --variant {variant} --size {shape.replace(' x ', 'x')} --type {kind}", _first_launches(launches))
     return 0
@@ -232,14 +235,11 @@ def _explain_day(day, given):
 
 def _summary(launches, inputs):
     """A row of the table; inputs: the bytes of the problem's inputs, which a rung of several kernels may read in each."""
-    total = lambda name: sum(launch.totals[name] * launch.times for launch in launches)
-    requests = sum(total(traces.requests_metric(op)) for op in ("ld", "st"))
-    sectors = sum(total(traces.sectors_metric(op)) for op in ("ld", "st"))
-    least = sum(total(f"simt_least_sectors_op_{op}") for op in ("ld", "st"))
-    conflicts = sum(total(traces.CONFLICTS.format(op)) for op in ("ld", "st"))
-    reads = f"{total('simt_requested_bytes_op_ld') / inputs:,.1f}" if inputs else "-"
-    return (f"{reads:>11}{sectors:>13,}{sectors / requests if requests else 0:>11.1f}"
-            f"{100 * (1 - least / sectors) if sectors else 0:>7.0f}%{conflicts:>12,}{total('simt_barriers'):>10,}")
+    found = traces.figures(launches, inputs)
+    reads = f"{found['reads_per_input']:,.1f}" if inputs else "-"
+    each = found["sectors"] / found["requests"] if found["requests"] else 0
+    return (f"{reads:>11}{found['sectors']:>13,}{each:>11.1f}{100 * found['wasted_sectors']:>7.0f}%"
+            f"{found['bank_conflicts']:>12,}{found['barriers']:>10,}")
 
 
 # ---- any program ----
@@ -268,6 +268,9 @@ def _explain_file(given):
     if output:
         console.say()
     _say(launches, trace, always=True)
+    if len({launch.name for launch in launches}) > 1:
+        for line in ["", *trace_text.kernels_table(launches)]:
+            console.say(line)
     arguments_ = " ".join(given.rest)
     _foot(launches, picture, f"./{source.stem} {arguments_}".strip())
     return status
