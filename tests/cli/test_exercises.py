@@ -361,6 +361,22 @@ class Files(unittest.TestCase):
                 stage = judge.counters(kernel, {**none, **gates})
                 self.assertEqual((stage.verdict, stage.about), (verdict, about))
 
+    def test_waste_of_fewer_sectors_passes(self):
+        """Blocks of 16 x 16 ask for half sectors, and for fewer of them than blocks of 32 x 8 do."""
+        none = {gate.key: gate.unset for gate in judge.GATES}
+        counted = {gate.key: 0 for gate in judge.GATES}
+        line = mock.Mock(space="global", sectors=4, least=2, file="my/day05.cu", line=7, verb="read", text="a[i]")
+        launch = mock.Mock(lines=[line])
+
+        def measure(kernel):
+            return (dict(counted, sectors=2000) if kernel.variant == "lanes_across" else mine), [launch]
+        with mock.patch.object(judge, "measure", measure):
+            for sectors, verdict, about in ((1800, "ok", "wasted sectors 50%, 1,800 sectors in all, lanes_across moves 2,000"),
+                                            (2001, "FAIL", "wasted sectors 50%, at most 10%")):
+                mine = dict(counted, wasted_sectors=0.5, sectors=sectors)
+                stage = judge.counters(judge.Kernel(self.day), {**none, "wasted_sectors": 0.1, "conflicts": -1}, "lanes_across")
+                self.assertEqual((stage.verdict, stage.about), (verdict, about))
+
     def test_launches_are_measured(self):
         values, _ = judge.measure(judge.Kernel(self.day, "lanes_across"))
         self.assertEqual((values["launches"], values["workspace"]), (1, 0))

@@ -121,6 +121,16 @@ class Fake(support.Case):
                 self.assertEqual(got.verdict, "FAIL", said)
                 self.assertIn(said, " ".join(got.lines))
 
+    def test_a_refused_launch_that_nobody_asked_about(self):
+        note = "note: kernel k, grid (1,1,1), block (2048,1,1): invalid configuration argument"
+        case = self.told('{"ladder": "x", "cases": 3}', ["fail"],
+                         f"tell.write('end 1\\n')\nsys.stderr.write('{note}\\n')\nsys.exit(1)")
+        text = " ".join(" ".join(judge.correct(case)[1].lines).split())
+        self.assertIn("the launch of kernel k, grid (1,1,1), block (2048,1,1) failed: invalid configuration argument", text)
+        self.assertIn("the launcher did not ask", text)
+        self.assertIn("a block 1 to 1024 threads", text)
+        self.assertNotIn("Pattern", text)
+
     def test_half_a_line(self):
         stage = judge.correct(self.told('{"ladder": "x", "cases": 2}', ["ok"], "cases.write('{\"resu')"))[1]
         self.assertEqual((stage.verdict, stage.about), ("FAIL", "1 of 2 cases pass"))
