@@ -41,7 +41,7 @@ struct Report {
   std::vector<int64_t> dims;  // the output's extents, to print an index as a tuple
   size_t compared = 0;
   size_t wrong = 0;
-  size_t unwritten = 0;           // elements that still hold what filled them before the run
+  size_t unwritten = 0;           // elements that hold what they held before the run
   size_t added = 0;               // wrong integers that are what is expected plus what filled them
   double least_ratio = INFINITY;  // of got / want, where neither is 0, over the wrong elements
   double most_ratio = -INFINITY;
