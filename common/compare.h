@@ -42,6 +42,7 @@ struct Report {
   size_t compared = 0;
   size_t wrong = 0;
   size_t unwritten = 0;           // elements that hold what they held before the run
+  size_t in_place = 0;            // of those compared, elements of arrays that are changed in place
   size_t added = 0;               // wrong integers that are what is expected plus what filled them
   double least_ratio = INFINITY;  // of got / want, where neither is 0, over the wrong elements
   double most_ratio = -INFINITY;

@@ -156,6 +156,13 @@ TEST(Harness, TakesNoRefusalOfASupportedShape) {
       << report.text();
 }
 
+TEST(Harness, CountsWhatNobodyChangedInPlaceAsUnwritten) {
+  const Report report = run(writes_nothing, {3, 33});
+  EXPECT_EQ(report.in_place, 1u);  // total
+  EXPECT_EQ(report.compared, 100u);
+  EXPECT_EQ(report.unwritten, 100u);
+}
+
 TEST(Harness, WantsRefusalsThatTouchNothing) {
   Instance instance(scale, 0, {3, 33});
   const days::Stream stream;

@@ -5,7 +5,7 @@
 //
 // First line:  {"ladder", "cases" (how many will come), "exercise": {goal, starts, solution, gates {...}}}
 // A case:      {"ladder", "type", "shape" {extent: n}, "inputs", "result" ("ok", "fail", "refused"),
-//              "compared", "wrong", "unwritten", "added", ("least_ratio", "most_ratio",) "worst", "first" [{"at", "index", "got", "expected"}],
+//              "compared", "wrong", "unwritten", "in_place", "added", ("least_ratio", "most_ratio",) "worst", "first" [{"at", "index", "got", "expected"}],
 //              "outputs" [{"name", "compared", "wrong", "unwritten", "worst"}], "notes", "blocks", "threads" (of the last launch; CPU backend)}
 #pragma once
 
@@ -105,6 +105,7 @@ class Cases {
     json.member("compared", report.compared);
     json.member("wrong", report.wrong);
     json.member("unwritten", report.unwritten);
+    json.member("in_place", report.in_place);
     json.member("added", report.added);
     if (report.least_ratio <= report.most_ratio) {
       json.member("least_ratio", report.least_ratio);

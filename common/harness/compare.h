@@ -97,6 +97,7 @@ void Report::merge(const Report& other) {
   compared += other.compared;
   wrong += other.wrong;
   unwritten += other.unwritten;
+  in_place += other.in_place;
   added += other.added;
   least_ratio = std::min(least_ratio, other.least_ratio);
   most_ratio = std::max(most_ratio, other.most_ratio);

@@ -325,6 +325,7 @@ Report Instance::compare_outputs(double allowance) {
                                       fill_of(buffer));
     if (buffer.role == Inputs::Role::kInOut) {  // nothing filled it: what it held before stands for that
       one.unwritten = unchanged(buffer);
+      one.in_place = one.compared;
       one.doubtful = 0;
     }
     one.name = buffer.name;

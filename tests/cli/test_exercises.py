@@ -48,6 +48,13 @@ class Patterns(unittest.TestCase):
         self.assertEqual(pattern(cases), "the wrong elements hold what they were filled with: not written, or only added "
                                          "to.")
 
+    def test_in_place_nobody_filled_anything(self):
+        in_place = lambda result, n, unwritten: dict(case(result, unwritten=unwritten, n=n), in_place=3, compared=3)
+        self.assertEqual(pattern([in_place("ok", 1, 3), in_place("fail", 2, 3)]),
+                         "nothing is changed: every array holds what it held before.")
+        self.assertEqual(pattern([in_place("ok", 8, 0), in_place("fail", 8, 3), in_place("ok", 9, 0), in_place("fail", 9, 3)]),
+                         "the wrong elements hold what they held before: not written, or written and written back.")
+
     def test_added_to_what_was_there(self):
         cases = [dict(case("fail", n=n), added=3) for n in (8, 9)] + [case("ok", n=0)]
         self.assertEqual(pattern(cases), "every wrong element is what is expected plus what the buffer held before: nobody set "

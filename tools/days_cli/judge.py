@@ -164,7 +164,7 @@ def correct(kernel):
         refused = sum(case["result"] == "refused" for case in cases)
         about = f"{len(cases) - refused} cases of {len({str(case['shape']) for case in cases})} shapes"
         return told.header, Stage("correct", "ok", about + (f", {refused} refused as they must be" if refused else ""))
-    lines = []
+    lines, behind = [], []
     if reports:
         if not any(re.match(r"[^ ].*\.cu:\d+ ", line) for line in reports[0]):  # found after the fact: who was it?
             reports = _cases(kernel, kernel.program(checked=True)).reports or reports
@@ -180,10 +180,12 @@ def correct(kernel):
         lines += ["    " + note for note in case["notes"][:3]]
         if any("cudaErrorInvalidConfiguration" in note for note in case["notes"]) or "invalid configuration" in unasked:
             lines.append("A grid has 1 to 65535 blocks along y (along x up to 2147483647), a block 1 to 1024 threads.")
-        lines += [] if unasked else _behind(kernel, cases)
+        behind = [] if unasked else _behind(kernel, cases)
+        lines += behind
     if doubt and not reports:
         lines += doubt
-    said = "" if doubt or reports or unasked else pattern([case for case in cases if case["result"] != "refused"])
+    said = ("" if doubt or reports or unasked or behind
+            else pattern([case for case in cases if case["result"] != "refused"]))
     if said:
         lines.append("Pattern: " + said)
     good = sum(case["result"] != "fail" for case in cases)
@@ -199,11 +201,14 @@ def _unasked(told):
 
 
 def _behind(kernel, cases):
-    """The report of the checked build where wrong elements come of shared memory: a missing barrier is easier to mend than
-    a wrong element. [] where nothing was written at all, or nothing is shared."""
-    if not kernel.file or all(case["unwritten"] == case["compared"] for case in cases if case["result"] == "fail"):
+    """The report of the checked build where wrong elements come of memory that threads share, in a block or in an array that is
+    changed in place: a race is easier to mend than a wrong element. [] where nothing was written at all, or nothing is shared."""
+    failed = [case for case in cases if case["result"] == "fail"]
+    in_place = any(case.get("in_place", 0) for case in failed)
+    # What is swapped twice holds what it held before, as what nobody touched; only where that is so of all cases nothing was done.
+    if not kernel.file or all(case["unwritten"] == case["compared"] for case in (cases if in_place else failed)):
         return []
-    if "__shared__" not in (paths.ROOT / kernel.file).read_text(encoding="utf-8", errors="replace"):
+    if not in_place and "__shared__" not in (paths.ROOT / kernel.file).read_text(encoding="utf-8", errors="replace"):
         return []
     reports = _cases(kernel, kernel.program(checked=True), ["--small"]).reports
     return reports[0] if reports else []

@@ -7,6 +7,7 @@ import math
 _FACTORS = (4, 8, 16, 32, 64, 128, 256, 512, 1024, 2)
 # A NaN that is added to stays the same NaN, so the two mistakes look alike.
 _UNWRITTEN = "The wrong elements hold what they were filled with: not written, or only added to."
+_UNCHANGED = "The wrong elements hold what they held before: not written, or written and written back."
 
 
 def pattern(cases):
@@ -17,16 +18,20 @@ def pattern(cases):
     if not failed:
         return ""
     wrong = [case for case in failed if case["wrong"]]
+    in_place = any(case.get("in_place", 0) for case in failed)
     if wrong and all(case["unwritten"] == case["compared"] for case in cases):
+        if in_place:
+            return "nothing is changed: every array holds what it held before."
         return "nothing is written: every output still holds what it was filled with."
     if wrong and all(case.get("added", 0) == case["wrong"] for case in wrong):
         return "every wrong element is what is expected plus what the buffer held before: nobody set it to 0 first."
     where = _where(failed, passed) if passed else ""
     unwritten = bool(wrong) and all(case["unwritten"] >= case["wrong"] for case in wrong)
+    said = _UNCHANGED if in_place else _UNWRITTEN
     if where:
-        return f"fails exactly {where}" + ("" if where.endswith("?") else ".") + (" " + _UNWRITTEN if unwritten else "")
+        return f"fails exactly {where}" + ("" if where.endswith("?") else ".") + (" " + said if unwritten else "")
     if unwritten:
-        return _UNWRITTEN[0].lower() + _UNWRITTEN[1:]
+        return said[0].lower() + said[1:]
     return _factor(wrong)
 
 
