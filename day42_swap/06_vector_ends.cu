@@ -27,8 +27,7 @@ __global__ void vector_ends_kernel(uint4* x,  // (groups), 16 bytes each
                                    int64_t groups) {
   const int64_t i = int64_t{blockIdx.x} * kThreads + threadIdx.x;
   const int64_t other = groups - 1 - i;
-  if (i > other)
-    return;  // where the number is odd, the middle group is its own partner: it is turned and stays
+  if (i > other) return;  // an odd number's middle group stays, turned
   const uint4 front = x[i], back = x[other];
   x[i] = turned<T>(back);
   x[other] = turned<T>(front);
