@@ -64,6 +64,25 @@ TEST(Day04Tall, MoreRowsThanBlocks) {
 }
 
 #ifdef __SIMT__
+// A picture wider than what two blocks of box_running walk along, 1024 pixels each: none writes into another's
+// part, whichever comes last.
+TEST(Day04Wide, MoreThanABlockAlongARow) {
+  const int height = 2, width = 2 * 1024 + 70, radius = 3;
+  std::vector<uint8_t> image(size_t{height} * width), expected(image.size());
+  for (size_t i = 0; i < image.size(); ++i) image[i] = static_cast<uint8_t>(i * i / 7);
+  box_reference({image.data(), expected.data(), nullptr, 1, height, width, radius, Border::kMirror, {}});
+  const days::DeviceBuffer<uint8_t> in(image), blurred(image.size());
+  const days::DeviceBuffer<uint32_t> sums(image.size());
+  const days::Workspace workspace = {sums.data(), sums.size() * sizeof(uint32_t)};
+  for (const simt::Order order : {simt::Order::normal, simt::Order::reversed}) {
+    simt::set_order(order);
+    box_running({in.data(), blurred.data(), nullptr, 1, height, width, radius, Border::kMirror, workspace},
+                nullptr);
+    EXPECT_TRUE(blurred.download() == expected);
+  }
+  simt::reset_order();
+}
+
 // A picture of one row or column is no square's tile: a row that is short takes a warp and not a whole block.
 TEST(Day04Narrow, TakesNoMoreThanAWarpForAPixel) {
   const auto threads = [](auto launcher, int height, int width) {

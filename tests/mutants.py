@@ -1,51 +1,57 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Tests the tests: puts one bug at a time into a day's kernels and expects the day's tests to fail.
+"""Tests the tests: how many small bugs of a day's device code do its tests notice?
 
-    tests/mutants.py                    every edit of every tests/mutants/dayNN.txt
-    tests/mutants.py --only day05       those whose place or reason contains a word
-    tests/mutants.py --sample 12        twelve of them, spread over all
-    tests/mutants.py --list             what there is; builds nothing
+    tests/mutants.py 14                    all mutants of day 14: its score, and the survivors with file, line and edit
+    tests/mutants.py 4 5 --sample 60       sixty of each day; --seed N takes others
+    tests/mutants.py 4 --seconds 30        no new one begins after so long
+    tests/mutants.py 4 --only 03_box       those whose place or edit contains a word
+    tests/mutants.py 4 --record            writes the score into docs/mutants.md
 
-Works on copies of the tree under build/mutants, on the CPU backend. An edit is written as
+simtcc makes the mutants (docs/simt.md): one build, build/mutants, holds a bug beside each comparison, index, constant, mask, guard,
+sum and barrier, and the environment chooses one when a test program runs. So each bug costs one run of the tests that come by it,
+which ends at the first failure; a run that takes far too long has found one, too. Bugs that no test comes by count as missed.
 
-    01_lanes_down.cu: the guard lets one row too many through
-    - if (row >= m || col >= n) return;
-    + if (row > m || col >= n) return;
+A mutant that changes nothing that can be observed counts for nothing. tests/mutants/dayNN.txt lists those, with the reason:
 
-where the text after "- " occurs exactly once in that file of the day's folder (several - lines are one text, and so are
-several + lines; none deletes it). An edit that leaves the results right, such as a slower path taken once more, tests
-nothing and has no place in these files. Exit code: 0 all found, 1 some survived, 2 an edit does not fit or does not compile.
+    03_box_running.cu: a pixel more of the row is staged than anybody reads
+    = for (int i = threadIdx.x; i < kRowPart + 2 * radius; i += kBlock) {
+    = < becomes <=
+
+The first line after the reason is the source's line, those after it are edits of it. An entry that fits no mutant is an error. (The
+lines with - and + there are bugs written by hand, for tests/mutant_edits.py.)
+
+Exit code: 0 enough are found (--least, 95% by default), 1 too few, 2 an entry does not fit.
 """
 import argparse
+import hashlib
 import os
-import queue
 import re
-import shutil
 import subprocess
 import sys
-import threading
-import time
 from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-WORK = ROOT / "build" / "mutants"
-TEST_SECONDS = 120  # a mutant that hangs is found by simt's own limit long before
+sys.path.insert(0, str(ROOT / "simt" / "driver"))
+
+from simt_driver import mutants  # noqa: E402
+from simt_driver.errors import CommandError  # noqa: E402
+
+BUILD = ROOT / "build" / "mutants"
+TABLE = ROOT / "docs" / "mutants.md"
 
 
 @dataclass(frozen=True)
-class Mutant:
-    day: str  # day05
-    file: Path  # relative to the root
+class Unseen:
+    """Mutants of a line that change nothing that can be observed."""
+    file: str  # relative to the root
     reason: str
-    old: str
-    new: str
+    line: str  # the source's text
+    edits: tuple
 
-    @property
-    def place(self):
-        before = (ROOT / self.file).read_text(encoding="utf-8").split(self.old)[0]
-        return f"{self.file}:{before.count(chr(10)) + 1}"
+    def covers(self, mutant):
+        return mutant.file == self.file and mutant.edit in self.edits and source_line(mutant) == self.line
 
 
 def fail(message):
@@ -53,169 +59,142 @@ def fail(message):
     sys.exit(2)
 
 
-def read_mutants(path):
-    """The edits of one tests/mutants/dayNN.txt, each checked against the source that it changes."""
-    day = path.stem
-    folders = list(ROOT.glob(f"{day}_*/"))
-    if len(folders) != 1:
-        fail(f"{path.name}: there is no one folder {day}_*")
-    result, header, old, new = [], None, [], []
+def source_line(mutant):
+    return (ROOT / mutant.file).read_text(encoding="utf-8").splitlines()[mutant.line - 1].strip()
 
-    def finish():
-        if header is None:
-            return
-        name, _, reason = header.partition(": ")
-        file = folders[0] / name
-        if not file.is_file() or not reason or not old:
-            fail(f'{path.name}: "{header}" names no file of {folders[0].name}, or lacks a reason or a "- " line')
-        text, count = "\n".join(old), file.read_text(encoding="utf-8").count("\n".join(old))
-        if count != 1:
-            fail(f"{path.name}: in {name} this occurs {count} times, not once:\n{text}")
-        result.append(Mutant(day, file.relative_to(ROOT), reason, text, "\n".join(new)))
 
-    for line in path.read_text(encoding="utf-8").splitlines():
-        if line.startswith("- "):
-            old.append(line[2:])
-        elif line.startswith("+ "):
-            new.append(line[2:])
-        elif line.strip() and not line.startswith("#"):
-            finish()
-            header, old, new = line, [], []
-    finish()
+def read_unseen(day, folder):
+    path = ROOT / "tests" / "mutants" / f"{day}.txt"
+    entries, header = [], None
+    for line in path.read_text(encoding="utf-8").splitlines() if path.is_file() else ():
+        if line.startswith("= "):
+            if entries and entries[-1][0] is header:
+                entries[-1][1].append(line[2:].strip())
+            else:
+                entries.append((header, [line[2:].strip()]))
+        elif line.strip() and not line.startswith(("#", "- ", "+ ")):
+            header = line
+    result = []
+    for header, lines in entries:
+        name, _, reason = (header or "").partition(": ")
+        if not reason or len(lines) < 2:
+            fail(f'{path.name}: "{header}" lacks a reason, or a line of the source and an edit after "= "')
+        result.append(Unseen(f"{folder.name}/{name}", reason, lines[0], tuple(lines[1:])))
     return result
 
 
-def tracked_files():
-    """What a clone would hold: tracked files and those that git does not ignore."""
-    command = ["git", "-C", str(ROOT), "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
-    names = subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout.decode().split("\0")
-    return [name for name in names if name and (ROOT / name).is_file()]
+def run(command, **env):
+    done = subprocess.run(command, cwd=ROOT, env={**os.environ, **env}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, errors="replace", check=False)
+    if done.returncode:
+        fail(f"{' '.join(map(str, command))} fails:\n{done.stdout}")
+    return done.stdout
 
 
-def run(command, cwd, seconds=None, **env):
-    """(exit code, output); exit code None where it ran out of time."""
-    try:
-        done = subprocess.run(command, cwd=cwd, env={**os.environ, **env}, timeout=seconds, text=True, errors="replace",
-                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        return done.returncode, done.stdout
-    except subprocess.TimeoutExpired:
-        return None, ""
+def build(days):
+    run(["cmake", "--preset", "cpu", "-B", str(BUILD), "-DDAYS_MUTANTS=ON", "-DDAYS_WERROR=OFF", "-DDAYS_BENCHMARKS=OFF"])
+    run(["cmake", "--build", str(BUILD), "--target", *(f"{day}_test" for day in days)])
 
 
-class Tree:
-    """A copy of the repository with a build of its own; times are kept, so that a second run builds little."""
-
-    def __init__(self, number):
-        self.root = WORK / str(number)
-        self.root.mkdir(parents=True, exist_ok=True)
-        files = tracked_files()
-        for name in files:
-            source, target = ROOT / name, self.root / name
-            if target.is_file() and target.read_bytes() == source.read_bytes():
-                continue
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(source, target)
-        kept = {str(self.root / name) for name in files}
-        for path in self.root.rglob("*"):
-            if path.is_file() and "build" not in path.relative_to(self.root).parts and str(path) not in kept:
-                path.unlink()
-        code, output = run(["cmake", "--preset", "cpu", "-DDAYS_WERROR=OFF", "-DDAYS_BENCHMARKS=OFF"], self.root)
-        if code:
-            fail("cmake --preset cpu fails in a copy of the tree:\n" + output)
-
-    def build(self, day, jobs):
-        return run(["cmake", "--build", "--preset", "cpu", "--target", f"{day}_test", "--", f"-j{jobs}"], self.root)
-
-    def test(self, day):
-        return run([str(self.root / "build" / "cpu" / "bin" / f"{day}_test")], self.root, TEST_SECONDS,
-                   GTEST_FAIL_FAST="1", GTEST_BRIEF="1", SIMT_TIMEOUT="20",
-                   SIMT_ORDER="shuffle:1")  # as ctest runs it
-
-    def try_mutant(self, mutant):
-        """"found", "survived" or "does not compile", and what was printed."""
-        path = self.root / mutant.file
-        text = path.read_text(encoding="utf-8")
-        try:
-            path.write_text(text.replace(mutant.old, mutant.new), encoding="utf-8")
-            code, output = self.build(mutant.day, 1)
-            if code:
-                return "does not compile", output
-            code, output = self.test(mutant.day)
-            return ("survived" if code == 0 else "found"), output
-        finally:
-            path.write_text(text, encoding="utf-8")
+def mutants_of(folder):
+    """Those of the day's own files, once each; paths relative to the root."""
+    day = folder.name[:5]
+    lists = [path for path in (BUILD / "CMakeFiles").glob(f"{day}_*.dir/**/*.mutants")
+             if path.with_suffix("").is_file() and (ROOT / folder.name / path.name.split(".o.")[0]).is_file()]
+    result = []
+    for mutant in mutants.read_lists(lists):
+        file = os.path.relpath(mutant.file, ROOT)
+        if file.startswith(folder.name + "/") and not file.endswith("/exercise.cu"):
+            result.append(mutants.Mutant(mutant.number, file, mutant.line, mutant.column, mutant.edit))
+    return result
 
 
-def kernels_without(mutants):
-    """Files of the days at hand that define a kernel and that no edit changes."""
-    changed = {mutant.file for mutant in mutants}
-    for day in sorted({mutant.day for mutant in mutants}):
-        for file in sorted(ROOT.glob(f"{day}_*/*.cu*")):
-            if "__global__" in file.read_text(encoding="utf-8") and file.relative_to(ROOT) not in changed:
-                yield file.relative_to(ROOT)
+def tests_of(day):
+    """The day's test program, in parts: a rung's cases are one, and so is each other case."""
+    program = str(BUILD / "bin" / f"{day}_test")
+    parts, suite = {}, ""
+    for line in run([program, "--gtest_list_tests"]).splitlines():
+        if re.match(r"\S+\.$", line):
+            suite = line
+        elif line.startswith("  ") and suite:
+            rung, slash, _ = line.split()[0].partition("/")
+            if rung != "must_reject":  # wrong kernels test the checks and not the rungs
+                parts[suite + rung + ("/*" if slash else "")] = None
+    return [mutants.Test([program, f"--gtest_filter={part}"], environment={"SIMT_ORDER": "shuffle:1"}) for part in parts]
+
+
+def score(found, counted):
+    return f"{100 * found / counted:.1f}%" if counted else "-"
+
+
+def record(day, row):
+    lines = [line for line in TABLE.read_text(encoding="utf-8").splitlines() if not line.startswith(f"| {day[3:]} |")]
+    last = max(i for i, line in enumerate(lines) if line.startswith("|"))
+    rows = sorted([line for line in lines[:last + 1] if re.match(r"\| \d\d \|", line)] + [row])
+    kept = [line for line in lines[:last + 1] if not re.match(r"\| \d\d \|", line)]
+    TABLE.write_text("\n".join([*kept, *rows, *lines[last + 1:]]) + "\n", encoding="utf-8")
+
+
+def judge(folder, arguments):
+    """Tries a day's mutants, says what was missed; True where enough were found."""
+    day = folder.name[:5]
+    every = mutants_of(folder)
+    unseen = read_unseen(day, folder)
+    for entry in unseen:
+        for edit in entry.edits:
+            if not any(mutant.edit == edit and entry.covers(mutant) for mutant in every):
+                fail(f'tests/mutants/{day}.txt: {entry.file} has no mutant "{edit}" in a line "{entry.line}"')
+    chosen = [m for m in every if not any(entry.covers(m) for entry in unseen)]
+    excused = len(every) - len(chosen)
+    if arguments.only:
+        chosen = [m for m in chosen if arguments.only in m.place or arguments.only in m.edit]
+    if arguments.sample or arguments.seconds:
+        chosen.sort(key=lambda m: hashlib.sha256(f"{arguments.seed} {m.number}".encode()).digest())
+        chosen = chosen[:arguments.sample or None]
+    if not chosen:
+        fail(f"{day} has no such mutant")
+    tests = tests_of(day)
+    for test in tests:
+        test.measure()
+    counts = {mutants.FOUND: 0, mutants.SURVIVED: 0, mutants.NOT_REACHED: 0}
+    for mutant, verdict in mutants.verdicts(chosen, tests, arguments.jobs, arguments.seconds):
+        counts[verdict] += 1
+        if verdict != mutants.FOUND:
+            print(f"{mutant.place}  {verdict}: {mutant.edit}\n    {source_line(mutant)}    SIMT_MUTANT={mutant.number}", flush=True)
+    tried, found = sum(counts.values()), counts[mutants.FOUND]
+    print(f"{day}: {found} of {tried} mutants found, {score(found, tried)}; {counts[mutants.SURVIVED]} survived, "
+          f"{counts[mutants.NOT_REACHED]} not reached; {excused} change nothing" +
+          (f"; {len(every)} in all" if tried + excused < len(every) else ""), flush=True)
+    if arguments.record:
+        record(day, f"| {day[3:]} | {tried} | {found} | {score(found, tried)} | {counts[mutants.SURVIVED]} | "
+                    f"{counts[mutants.NOT_REACHED]} | {excused} |")
+    return found * 100 >= arguments.least * tried
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", metavar="WORD", help="edits whose file or reason contains WORD")
-    parser.add_argument("--sample", type=int, metavar="N", help="N edits, evenly spread")
-    parser.add_argument("--jobs", type=int, default=min(4, os.cpu_count() or 1), metavar="N", help="copies to work on")
-    parser.add_argument("--list", action="store_true")
-    parser.add_argument("--verbose", action="store_true", help="print how each test failed")
+    parser.add_argument("days", nargs="+", metavar="N", help="a day's number")
+    parser.add_argument("--only", metavar="WORD", help="mutants whose place or edit contains WORD")
+    parser.add_argument("--sample", type=int, metavar="N", help="N mutants of each day")
+    parser.add_argument("--seconds", type=float, metavar="S", help="begin no mutant later than this, of each day")
+    parser.add_argument("--seed", default="1", help="which ones a sample takes")
+    parser.add_argument("--least", type=float, default=95, metavar="PERCENT", help="of a day that must be found")
+    parser.add_argument("--jobs", type=int, default=0, metavar="N", help="runs at a time; the cores by default")
+    parser.add_argument("--record", action="store_true", help="write the score of a whole day into docs/mutants.md")
     arguments = parser.parse_args()
-
-    mutants = [mutant for path in sorted((ROOT / "tests" / "mutants").glob("*.txt")) for mutant in read_mutants(path)]
-    for file in kernels_without(mutants):
-        print(f"note: no edit of {file}")
-    if arguments.only:
-        mutants = [m for m in mutants if arguments.only in str(m.file) or arguments.only in m.reason]
-    if arguments.sample and arguments.sample < len(mutants):
-        mutants = [mutants[i * len(mutants) // arguments.sample] for i in range(arguments.sample)]
-    if not mutants:
-        fail("no edit matches")
-    if arguments.list:
-        for mutant in mutants:
-            print(f"{mutant.place}  {mutant.reason}")
-        return 0
-
-    jobs = max(1, min(arguments.jobs, len(mutants)))
-    print(f"{len(mutants)} edits, {jobs} copies of the tree", flush=True)
-    trees = [Tree(number) for number in range(jobs)]
-    for day in sorted({mutant.day for mutant in mutants}):
-        for tree in trees:
-            code, output = tree.build(day, jobs)
-            if code:
-                fail(f"{day}_test does not build as it is:\n{output}")
-        code, output = trees[0].test(day)
-        if code != 0:
-            fail(f"{day}_test fails as it is:\n{output}")
-        print(f"{day}_test passes as it is", flush=True)
-
-    work, counts, lock = queue.SimpleQueue(), {"found": 0, "survived": 0, "does not compile": 0}, threading.Lock()
-    for mutant in mutants:
-        work.put(mutant)
-
-    def worker(tree):
-        while True:
-            try:
-                mutant = work.get_nowait()
-            except queue.Empty:
-                return
-            began = time.monotonic()
-            verdict, output = tree.try_mutant(mutant)
-            with lock:
-                counts[verdict] += 1
-                print(f"{verdict:<9} {mutant.place}  {mutant.reason} ({time.monotonic() - began:.1f} s)", flush=True)
-                if verdict == "does not compile" or arguments.verbose:
-                    print(re.sub(r"^", "    ", output.strip()[-2000:], flags=re.MULTILINE), flush=True)
-
-    threads = [threading.Thread(target=worker, args=(tree,)) for tree in trees]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    print(", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count or verdict != "does not compile"))
-    return 2 if counts["does not compile"] else 1 if counts["survived"] else 0
+    if arguments.record and (arguments.only or arguments.sample or arguments.seconds):
+        parser.error("--record is for whole days")
+    folders = []
+    for number in arguments.days:
+        found = list(ROOT.glob(f"day{int(number):02d}_*/")) if number.isdigit() else []
+        if len(found) != 1:
+            fail(f"there is no one folder of day {number}")
+        folders += found
+    try:
+        build([folder.name[:5] for folder in folders])
+        return 0 if all([judge(folder, arguments) for folder in folders]) else 1
+    except CommandError as error:
+        return fail(error.message)
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ def copy_of_the_clone(folder):
             target = folder / name.decode()
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(source, target)
-    subprocess.run(["git", "init", "--quiet", str(folder)], check=True)  # tests/mutants.py asks git for the files
+    subprocess.run(["git", "init", "--quiet", str(folder)], check=True)  # tests/mutant_edits.py asks git for the files
 
 
 def days(folder, *arguments):
@@ -115,7 +115,7 @@ def main():
                               stderr=subprocess.STDOUT, universal_newlines=True, check=False)
         must(done.returncode == 0, "the exercise must fail, its solution pass, its starting rung fail a gate", done.stdout)
 
-        done = subprocess.run([sys.executable, "-B", "tests/mutants.py", "--jobs", "1", "--only", "day97"], cwd=folder,
+        done = subprocess.run([sys.executable, "-B", "tests/mutant_edits.py", "--jobs", "1", "--only", "day97"], cwd=folder,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True, check=False)
         must(done.returncode == 0 and "2 found" in done.stdout, "the tests must notice the day's mutants", done.stdout)
 

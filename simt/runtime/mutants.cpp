@@ -70,11 +70,10 @@ std::uint32_t from_environment() {
 std::uint32_t mutant_of_this_run = from_environment();
 
 bool mutant_is_reached(std::uint32_t id) {
-  if (!in_kernel()) return false;
-  if (mutant_of_this_run != 1) return true;
+  if (mutant_of_this_run != 1) return in_kernel();
   thread_local std::uint32_t noted[4096];  // most come by again and again
   std::uint32_t& last = noted[id % 4096];
-  if (last != id) {
+  if (last != id && in_kernel()) {
     std::lock_guard<std::mutex> lock(reached().mutex);
     reached().ids.insert(id);
     last = id;
