@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+//
+// y[i] = f(x[i]), 16 bytes a thread: the loop that kernels of elementwise days share.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+#include "common/types.h"
+#include "common/vector.cuh"
+
+namespace days {
+
+// This thread's 16 bytes of n elements. x and y must be aligned to 16 bytes, and may be the same. f(float) -> float;
+// 16-bit types are converted to float and back, which rounds once. Elements after the last whole vector are taken one
+// by one, at most seven, by one thread of the grid.
+template <class T, class F>
+__device__ inline void map_vector(const T* x, T* y, int64_t n, F f) {
+  constexpr int kEach = Vec<T>::kSize;
+  const int64_t first = kEach * (int64_t{blockIdx.x} * blockDim.x + threadIdx.x);
+  if (first + kEach <= n) {
+    Vec<T> v = load16(x + first);
+#pragma unroll
+    for (int i = 0; i < kEach; ++i) v[i] = from_float<T>(f(to_float(v[i])));
+    store16(y + first, v);
+  } else {
+    for (int64_t i = first; i < n; ++i) y[i] = from_float<T>(f(to_float(x[i])));
+  }
+}
+
+}  // namespace days
