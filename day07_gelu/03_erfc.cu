@@ -2,7 +2,7 @@
 // The same function without a sum that cancels: 1 + erf(z) is erfc(-z), which the library knows to its last digits
 // also where it is 1e-20.
 // Changed since vectors: erfcf for erff. Each result has its digits, also far left of 0.
-// Bound by: memory in fp32; erfcf has a division and an exponential, and in 16 bits its instructions set the pace.
+// Bound by: memory in fp32, where 55 instructions an element fit into the time of 63; their issue in 16 bits, where 31 do.
 #include "common/elementwise.cuh"
 #include "day07_gelu/gelu.h"
 

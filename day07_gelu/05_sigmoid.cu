@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // (1 + tanh(u)) / 2 is 1 / (1 + e^(-2u)): one power of two and one quotient, no branch, and nothing cancels.
-// Changed since tanh: two instructions of the special function unit, ex2 and rcp, for every element, and a fifth of
-// the others.
-// Bound by: memory, also in 16 bits. Two MUFU an element are two thirds of what the unit does while 4 bytes move.
+// Changed since tanh: half of the instructions; of them two are of the special function unit, ex2 and rcp, as before.
+// Bound by: memory, also in 16 bits. Two MUFU an element are half of what the unit does while 4 bytes move.
 // Teaches: ex2_approx_ftz, __fdividef.
 #include "common/elementwise.cuh"
 #include "common/ptx.h"

@@ -14,7 +14,7 @@ template <class T>
 __global__ void __launch_bounds__(kThreads) exercise_kernel(const T* x,  // (n)
                                                             T* y,        // (n)
                                                             int64_t n) {
-  constexpr int kEach = days::Vec<T>::kSize;  // elements of 16 bytes: 4 floats, 8 halves
+  [[maybe_unused]] constexpr int kEach = days::Vec<T>::kSize;  // elements of 16 bytes: 4 floats, 8 halves
   // 1. GELU of one element in fp32: x / 2 * (1 + erf(x / sqrt(2))), with erff and kHalfRoot.
   // 2. Which kEach neighbouring elements are this thread's? Compute the index of the first in 64 bits.
   // 3. All of them exist: days::load16(x + first) gives a days::Vec<T>, v[i] are its elements, days::to_float and

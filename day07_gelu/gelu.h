@@ -24,6 +24,9 @@ struct Gelu {
   int64_t n;   // positive
 };
 
+template <class T>
+inline constexpr bool kSixteenBits = sizeof(T) == 2;
+
 inline constexpr int kThreads = 256;  // of a block, in every rung
 
 inline constexpr float kHalfRoot = 0.707106781f;  // 1 / sqrt(2)
@@ -68,12 +71,11 @@ void gelu_sigmoid(const Gelu<T>&, cudaStream_t);
 // The formula with tanh, by the instruction that approximates it.
 template <class T>
 void gelu_fast(const Gelu<T>&, cudaStream_t);
-void gelu_pairs(const Gelu<days::half>&, cudaStream_t);
-void gelu_pairs(const Gelu<days::bf16>&, cudaStream_t);
+template <class T>
+requires kSixteenBits<T>
+void gelu_pairs(const Gelu<T>&, cudaStream_t);
 
-// On the CPU, host pointers: the truth in double, and what all cores do in fp32.
-double exact_gelu(double x);
-double tanh_gelu(double x);
+// On the CPU, host pointers: the truth in double (formulas.h), and what all cores do in fp32.
 template <class T>
 void gelu_reference(const Gelu<T>&);
 template <class T>

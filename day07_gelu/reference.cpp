@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "common/parallel.h"
+#include "day07_gelu/formulas.h"
 #include "day07_gelu/gelu.h"
 
 namespace day07 {
@@ -16,17 +17,6 @@ void on_all_cores(const Gelu<T>& p, F f) {
 }
 
 }  // namespace
-
-// 1 + erf(z) is erfc(-z), which has all of its digits where the sum has lost them.
-double exact_gelu(double x) {
-  return 0.5 * x * std::erfc(-x * std::sqrt(0.5));
-}
-
-// (1 + tanh(u)) / 2 is 1 / (1 + e^(-2u)): again what has all of its digits.
-double tanh_gelu(double x) {
-  const double pi = 3.14159265358979323846;
-  return x / (1 + std::exp(-2 * std::sqrt(2 / pi) * (x + 0.044715 * x * x * x)));
-}
 
 template <class T>
 void gelu_reference(const Gelu<T>& p) {

@@ -7,6 +7,7 @@
 
 #include "common/buffer.h"
 #include "common/testing.h"
+#include "day07_gelu/formulas.h"
 #include "day07_gelu/gelu.h"
 
 namespace day07 {

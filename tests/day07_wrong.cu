@@ -3,7 +3,7 @@
 // GELUs with a bug in each, which day 07's tests must reject.
 
 #include "common/must_reject.h"
-#include "common/ptx.h"
+#include "common/ptx/tanh.h"
 #include "day07_gelu/gelu.h"
 
 namespace day07 {
