@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // tanh in one instruction, from compute capability 7.5 on, with three to four decimal digits.
-// One MUFU and four others for each element, in fp32 whatever the type is, and what loads and converts.
-// Bound by: memory. In bf16 the conversions from and to fp32 are as many as the arithmetic.
+// One MUFU and five others for each element, in fp32 whatever the type is, and what loads and converts.
+// Bound by: memory, also in 16 bits.
 // Teaches: tanh_approx.
 #include "common/elementwise.cuh"
 #include "common/ptx/tanh.h"
