@@ -288,7 +288,7 @@ def _show_ladder(cases):
     for case in cases:
         variant, kind, _ = _parts(case)
         if case.name.startswith(_REJECT):
-            word = console.paint("ok", "green") if case.outcome == "passed" else console.paint("FAIL", "red")
+            word = {"passed": console.paint("ok", "green"), "skipped": "skip"}.get(case.outcome, console.paint("FAIL", "red"))
             rejected.append((case.name[len(_REJECT):], word))
         else:
             lines.setdefault(variant + (f" {kind}" if len(kinds) > 1 else ""), []).append(case)

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: MIT
+"""Day 61's ideas: a guard band behind a buffer, a race round a loop, a block that waits at two barriers.
+
+    tools/pictures.py 61
+"""
+from drawing import BAD, EMPTY, GLOBAL, GOOD, REGISTERS, SHARED, SOFT, Card, constant, picture
+
+THREADS = constant("day61_debugging/04_shares.cu", "kThreads")
+VALUES = constant("day61_debugging/mistakes/out_of_bounds.cu", "kValues")
+
+
+@picture("guard.svg")
+def guard():
+    card = Card("A guard band shows a stray write", 214, "The last differences of d, and behind them a guard band of a known pattern. "
+                                                         "The store one element too far changes the band.")
+    last = VALUES - 2
+    d = card.cells(84, "d", [last - 2, last - 1, last, "?", "", ""], size=58, height=40, left=70, fill=GLOBAL,
+                   fills={3: SHARED, 4: SHARED, 5: SHARED}, inks={3: BAD})
+    card.window(d, 0, 2, f"{4 * (VALUES - 1):,} bytes of d")
+    card.window(d, 3, 5, "guard band")
+    card.arrow(d.cell(3).x, 58, d.cell(3).x, 82, BAD)
+    card.text(d.cell(3).x + 8, 64, f"d[{VALUES - 1}] = ...", 15, BAD, "start", bold=True)
+    card.text(240, 196, "compared after each kernel: the pattern has changed", 15, SOFT)
+    return card
+
+
+@picture("race.svg")
+def race():
+    card = Card("A fast thread replaces what is needed", 232, "Thread 1 reads, goes round the loop and stores the next row's element "
+                                                              "in row[1], before thread 0 has read the old row[1].")
+    card.time(64, [("thread 1", [("read", 0, 2, REGISTERS), ("store row[1]", 2, 5, SHARED)]),
+                   ("thread 0", [("late", 0, 5, EMPTY), ("read row[1]", 5, 8, REGISTERS)])], left=96, end=9)
+    card.text(240, 200, "thread 0 reads the next row: wrong", 15, BAD, bold=True)
+    card.text(240, 222, "a barrier after the read keeps thread 1 back", 15, GOOD)
+    return card
+
+
+@picture("diverged.svg")
+def diverged():
+    half = THREADS // 2
+    card = Card("Two barriers, and nobody goes on", 236, f"Threads 0 to {half - 1} wait at the barrier inside the if, threads {half} to "
+                                                         f"{THREADS - 1} at the one behind the loop.")
+    for y, threads, how, where in ((64, f"0 to {half - 1}", "t < half", "barrier in the if"),
+                                   (134, f"{half} to {THREADS - 1}", "skip", "barrier at the end")):
+        card.text(16, y + 20, "threads", 15, SOFT, "start")
+        card.text(16, y + 40, threads, 15, at="start", bold=True)
+        card.box(130, y, 90, 48, REGISTERS)
+        card.text(175, y + 30, how, 15)
+        card.arrow(222, y + 24, 258, y + 24)
+        card.box(260, y, 196, 48, EMPTY, BAD, 2.4)
+        card.text(358, y + 30, where, 15, BAD, bold=True)
+    card.text(240, 216, "each group waits for the other one", 15, SOFT)
+    return card
