@@ -204,7 +204,7 @@ def _behind(kernel, cases):
     """The report of the checked build where wrong elements come of memory that threads share, in a block or in an array that is
     changed in place: a race is easier to mend than a wrong element. [] where nothing was written at all, or nothing is shared."""
     failed = [case for case in cases if case["result"] == "fail"]
-    in_place = any(case.get("in_place", 0) for case in failed)
+    in_place = all(case.get("in_place", 0) for case in failed)
     # What is swapped twice holds what it held before, as what nobody touched; only where that is so of all cases nothing was done.
     if not kernel.file or all(case["unwritten"] == case["compared"] for case in (cases if in_place else failed)):
         return []

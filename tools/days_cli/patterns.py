@@ -18,7 +18,7 @@ def pattern(cases):
     if not failed:
         return ""
     wrong = [case for case in failed if case["wrong"]]
-    in_place = any(case.get("in_place", 0) for case in failed)
+    in_place = all(case.get("in_place", 0) for case in failed)
     if wrong and all(case["unwritten"] == case["compared"] for case in cases):
         if in_place:
             return "nothing is changed: every array holds what it held before."
