@@ -43,7 +43,7 @@ def owners():
     card = Card("Four threads reverse eight elements", 250,
                 "Thread 0 owns the first and the last element, thread 1 the second and the last but one, and so on to the middle.")
     row = card.cells(150, "x", list("abcdefgh"), size=44, fills={i: THREADS[min(i, 7 - i)] for i in range(8)},
-                     inks={i: WHITE for i in range(8)})
+                     inks=dict.fromkeys(range(8), WHITE))
     for i in range(4):
         first, last = row.cell(i), row.cell(7 - i)
         bend = 38 - 9 * i
@@ -78,7 +78,7 @@ def groups():
     moved = [12, 13, 14, 15, 8, 9, 10, 11, 4, 5, 6, 7, 0, 1, 2, 3]
     turned = list(reversed(straight))
     for top, order, words in ((78, straight, "x"), (148, moved, "groups moved"), (218, turned, "and turned")):
-        card.cells(top, "", [names[i] for i in order], 122, 22, 30, fills=colours(order), inks={i: WHITE for i in range(16)})
+        card.cells(top, "", [names[i] for i in order], 122, 22, 30, fills=colours(order), inks=dict.fromkeys(range(16), WHITE))
         card.text(112, top + 21, words, 15, SOFT, at="end")
     card.text(240, 284, "A colour is a thread; it owns two groups.", 16, SOFT)
     return card
