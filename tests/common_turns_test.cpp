@@ -67,7 +67,7 @@ REGISTER_LADDER(turns);
 bool all_cases() {
 #ifdef __SIMT__
   const char* asked = std::getenv("DAYS_TEST_ALL");
-  return !simt::checked_build || (asked != nullptr && std::string(asked) == "1");
+  return asked != nullptr && std::string(asked) == "1";
 #else
   return true;
 #endif

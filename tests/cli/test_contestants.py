@@ -244,7 +244,7 @@ class Files(support.Case):
             names = [(ladder, name) for ladder, name, make in entries if callable(make)]
             self.assertEqual(len(set(names)), len(entries), file)
             for ladder, _ in names:
-                self.assertIn(f"REGISTER_LADDER({ladder});", listed, file)
+                self.assertRegex(listed, rf'REGISTER_LADDER\({ladder}\);|ladder<\w+>\("{ladder}"\)', file)
 
     def test_without_pytorch(self):
         self.replace(contestants.gpu, "detect", lambda: gpu.Probe())

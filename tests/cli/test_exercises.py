@@ -416,7 +416,8 @@ class Shipped(unittest.TestCase):
                 self.assertEqual(len(exercises.hints(day)), 3, day.label)
                 self.assertTrue(solution.solution_of(day)[1].is_file())
                 text = (day.folder / "exercise.cu").read_text()
-                self.assertEqual(text.count("// your code"), 1, day.label)
+                if day.kind == "ladder":  # a program may be there whole, with bugs to be mended
+                    self.assertEqual(text.count("// your code"), 1, day.label)
 
     def test_hints_print_at_80_columns(self):
         for day in catalog.here():
