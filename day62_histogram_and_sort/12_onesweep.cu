@@ -20,9 +20,9 @@ constexpr int kWarps = kThreads / days::kWarpSize;
 constexpr int kTile = kThreads * kItems;
 static_assert(kThreads >= kDigits, "a thread looks after one digit");
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750
-constexpr int kResidentBlocks = 2;  // a multiprocessor of a T4 holds 1,024 threads
+[[maybe_unused]] constexpr int kResidentBlocks = 2;  // a multiprocessor of a T4 holds 1,024 threads
 #else
-constexpr int kResidentBlocks = 3;
+[[maybe_unused]] constexpr int kResidentBlocks = 3;
 #endif
 
 constexpr int kCountThreads = 512, kCountItems = 16;  // of the kernel that counts
