@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// y[i] = f(x[i]), 16 bytes a thread: the loop that kernels of elementwise days share.
+// y[i] = f(x[i]) and y[i] = f(a[i], b[i]), 16 bytes a thread: the loops that kernels of elementwise days share.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -26,6 +26,22 @@ __device__ inline void map_vector(const T* x, T* y, int64_t n, F f) {
     store16(y + first, v);
   } else {
     for (int64_t i = first; i < n; ++i) y[i] = from_float<T>(f(to_float(x[i])));
+  }
+}
+
+// The same of two arrays, as backward passes have them: f(float a, float b) -> float. y may be a or b.
+template <class T, class F>
+__device__ inline void map_vector(const T* a, const T* b, T* y, int64_t n, F f) {
+  constexpr int kEach = Vec<T>::kSize;
+  const int64_t first = kEach * (int64_t{blockIdx.x} * blockDim.x + threadIdx.x);
+  if (first + kEach <= n) {
+    const Vec<T> u = load16(a + first);
+    Vec<T> v = load16(b + first);
+#pragma unroll
+    for (int i = 0; i < kEach; ++i) v[i] = from_float<T>(f(to_float(u[i]), to_float(v[i])));
+    store16(y + first, v);
+  } else {
+    for (int64_t i = first; i < n; ++i) y[i] = from_float<T>(f(to_float(a[i]), to_float(b[i])));
   }
 }
 

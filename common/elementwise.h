@@ -7,7 +7,8 @@
 //                         ...
 //
 // Shapes, the sizes that are measured, inputs, hostile inputs and the bytes that have to move; rungs, reference and
-// tolerance are the day's own. A day with more arrays takes elementwise_sizes and special_value alone. Host code only.
+// tolerance are the day's own. elementwise_backward is the same for dx[i] = f(x[i], dy[i]). A day with other arrays takes
+// elementwise_sizes and special_value alone. Host code only.
 #pragma once
 
 #include <cstddef>
@@ -94,6 +95,47 @@ L elementwise(const L& ladder) {
                  p.x = p.y;
                })
       .traffic([](const auto& p) { return reads(p.x, p.n) + writes(p.y, p.n); });
+}
+
+// The sizes, and dx = f(x, dy) on them, for a problem with the members x, dy, dx and n. Special values of x meet ordinary
+// ones of dy and the other way round: what 0 * inf is where a derivative is 0 only after it was rounded is the day's to say.
+template <class L>
+L elementwise_backward(const L& ladder) {
+  // Each array begins as many elements past an aligned address.
+  const auto arrays = [](auto xs, auto dys, int x = 0, int dy = 0, int dx = 0) {
+    return [=](auto& p, Shape s, Inputs& in) {
+      p.n = s[0];
+      p.x = xs("x", p, s[0], in) + static_cast<size_t>(x);
+      p.dy = dys("dy", p, s[0], in) + static_cast<size_t>(dy);
+      p.dx = in.output("dx", s[0]) + static_cast<size_t>(dx);
+    };
+  };
+  const auto normal = [](const char* name, const auto&, Extent n, Inputs& in) { return in.normal(name, n); };
+  const auto special = [](const char* name, const auto& p, Extent n, Inputs& in) {
+    using T = std::remove_cvref_t<decltype(*p.x)>;
+    return in.fill(name, n, special_value<T>);
+  };
+  const auto within = [](double most) {
+    return
+        [=](const char* name, const auto&, Extent n, Inputs& in) { return in.uniform(name, n, -most, most); };
+  };
+  return elementwise_sizes(ladder)
+      .inputs(arrays(normal, normal))
+      .hostile("special values of x", arrays(special, normal))
+      .hostile("special values of dy", arrays(normal, special))
+      .hostile("x up to 12 either way", arrays(within(12), normal))
+      .hostile("x and dy up to 3e4 either way", arrays(within(3e4), within(3e4)))
+      .hostile("misaligned x", arrays(normal, normal, 1, 0, 0))
+      .hostile("misaligned dy", arrays(normal, normal, 0, 1, 0))
+      .hostile("misaligned dx", arrays(normal, normal, 0, 0, 3))
+      .hostile("dx in dy's place",
+               [](auto& p, Shape s, Inputs& in) {
+                 p.n = s[0];
+                 p.x = in.normal("x", s[0]);
+                 p.dx = in.normal("dx", s[0]);
+                 p.dy = p.dx;
+               })
+      .traffic([](const auto& p) { return reads(p.x, p.n) + reads(p.dy, p.n) + writes(p.dx, p.n); });
 }
 
 }  // namespace days

@@ -50,6 +50,15 @@ bool same_or_apart(const T* a, const T* b, int64_t count) {
   return first == second || first + bytes <= second || second + bytes <= first;
 }
 
+// The blocks along x of a grid whose blocks take `tile` of n elements each. Throws std::invalid_argument where n is not
+// positive, or is more than one grid holds.
+inline unsigned grid_of(int64_t n, int64_t tile, const char* variant) {
+  require(n > 0, variant, ": n must be positive, not", n);
+  const int64_t blocks = ceil_div(n, tile);
+  require(blocks <= kMaxGridX, variant, ": n is too large for one grid:", n);
+  return static_cast<unsigned>(blocks);
+}
+
 // One of the current device's numbers, asked for each time: an attribute is a table look-up in the driver.
 inline int device_attribute(cudaDeviceAttr attribute) {
   int device = 0, value = 0;

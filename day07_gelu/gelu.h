@@ -39,11 +39,9 @@ inline constexpr auto kAligned =
 // The number of blocks where a thread takes `each` elements.
 template <class T>
 unsigned blocks_of(const Gelu<T>& p, const char* variant, int each) {
-  days::require(p.n > 0, variant, ": n must be positive, not", p.n);
+  const unsigned blocks = days::grid_of(p.n, int64_t{kThreads} * each, variant);
   days::require(days::same_or_apart(p.x, p.y, p.n), variant, ": y must be x or lie apart from it");
-  const int64_t blocks = days::ceil_div(p.n, int64_t{kThreads} * each);
-  days::require(blocks <= days::kMaxGridX, variant, ": n is too large for one grid:", p.n);
-  return static_cast<unsigned>(blocks);
+  return blocks;
 }
 template <class T>
 unsigned blocks_of_vectors(const Gelu<T>& p, const char* variant) {
