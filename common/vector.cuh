@@ -49,6 +49,24 @@ __device__ inline void store16(T* to, const Vec<T>& vec) {
   *reinterpret_cast<uint4*>(to) = to_word(vec);
 }
 
+// Elements [0, 8 / sizeof(T)) from `from`, which must be aligned to 8 bytes: where one array of a kernel has half as many
+// bytes for each element of work as another that goes 16 bytes at a time.
+template <class T>
+using HalfVec = Vec<T, 8 / static_cast<int>(sizeof(T))>;
+template <class T>
+__device__ inline HalfVec<T> load8(const T* from) {
+  const uint2 word = *reinterpret_cast<const uint2*>(from);
+  HalfVec<T> vec;
+  memcpy(&vec, &word, 8);
+  return vec;
+}
+template <class T>
+__device__ inline void store8(T* to, const HalfVec<T>& vec) {
+  uint2 word;
+  memcpy(static_cast<void*>(&word), &vec, 8);
+  *reinterpret_cast<uint2*>(to) = word;
+}
+
 // For data that is used once: it leaves the caches first.
 template <class T>
 __device__ inline Vec<T> load16_streaming(const T* from) {
