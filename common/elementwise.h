@@ -64,6 +64,21 @@ L elementwise_sizes(const L& ladder) {
       .show({{1 << 16}});
 }
 
+// No element needs another, so the reference of a big problem takes all cores: not for a day whose reference sums over them.
+// For problems with n and some of these arrays.
+template <class L>
+L each_alone(const L& ladder) {
+  return ladder.by_rows([](const auto& p) { return p.n; },
+                        [](auto p, size_t begin, size_t end) {
+                          p.n = static_cast<decltype(p.n)>(end - begin);
+                          p.x += begin;
+                          if constexpr (requires { p.y; }) p.y += begin;
+                          if constexpr (requires { p.dy; }) p.dy += begin;
+                          if constexpr (requires { p.dx; }) p.dx += begin;
+                          return p;
+                        });
+}
+
 // The sizes, and y = f(x) on them.
 template <class L>
 L elementwise(const L& ladder) {
@@ -76,7 +91,7 @@ L elementwise(const L& ladder) {
     };
   };
   const auto normal = [](const auto&, Extent n, Inputs& in) { return in.normal("x", n); };
-  return elementwise_sizes(ladder)
+  return each_alone(elementwise_sizes(ladder))
       .inputs(arrays(normal))
       .hostile("special values", arrays([](const auto& p, Extent n, Inputs& in) {
                  using T = std::remove_cvref_t<decltype(*p.x)>;
@@ -119,7 +134,7 @@ L elementwise_backward(const L& ladder) {
     return
         [=](const char* name, const auto&, Extent n, Inputs& in) { return in.uniform(name, n, -most, most); };
   };
-  return elementwise_sizes(ladder)
+  return each_alone(elementwise_sizes(ladder))
       .inputs(arrays(normal, normal))
       .hostile("special values of x", arrays(special, normal))
       .hostile("special values of dy", arrays(normal, special))

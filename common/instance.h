@@ -103,7 +103,9 @@ class Instance {
   // ladder's checks.
   Report run_serial() { return run_on_host(typed().reference); }
   Report run_parallel() { return run_on_host(typed().parallel); }
-  Report run_by_rows() { return run_on_host(typed().reference_by_rows); }
+  Report run_by_rows() {
+    return run_on_host([this](const void* p) { typed().reference_by_rows(p, typed().reference); });
+  }
 
   // Seconds on the CPU: the reference on one core, the parallel version, copies to and from the device.
   double reference_seconds();

@@ -325,7 +325,8 @@ struct Typed {
   void (*set_workspace)(void*, Workspace) = nullptr;  // null: the problem has none
   void (*set_setup)(void*, Setup) = nullptr;          // likewise
   Function<void(const void*)> reference, parallel;
-  Function<void(const void*)> reference_by_rows;  // the same on all cores; empty: rows depend on each other
+  // Runs this reference on all cores; empty: rows depend on each other.
+  Function<void(const void*, const Function<void(const void*)>& reference)> reference_by_rows;
   Function<Traffic(const void*)> traffic;
   Function<double(const void*)> flops;
   Function<Bound(const void*, Inputs&)> tolerance;
@@ -529,7 +530,7 @@ class Ladder : public LadderInfo {
   }
   // The problem is made of rows(p) rows that do not depend on each other; some(p, begin, end) is that of a
   // few of them, on host pointers. The reference of a big problem then takes all of the CPU's cores, but
-  // where it is timed. Comes after .reference.
+  // where it is timed.
   template <class Rows, class Some>
   Ladder by_rows(Rows rows, Some some) const {
     Ladder l = *this;

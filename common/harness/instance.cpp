@@ -7,6 +7,7 @@
 #include <cstring>
 #include <exception>
 #include <memory>
+#include <numeric>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -185,7 +186,7 @@ void Instance::run_reference() {
   fill_host();
   require(static_cast<bool>(typed().reference), ladder_.name, " has no .reference");
   if (typed().reference_by_rows && device_.bytes() >= detail::kByRowsFrom) {
-    typed().reference_by_rows(host_problem_.get());
+    typed().reference_by_rows(host_problem_.get(), typed().reference);
   } else {
     const double seconds = cpu_seconds([&] { typed().reference(host_problem_.get()); });
     if (!other_fill_) reference_seconds_ = seconds;
@@ -309,9 +310,13 @@ static size_t unchanged(const Inputs::Buffer& buffer) {
                       *before = buffer.initial.get() + buffer.lead_bytes();
   const size_t bytes = buffer.type->bytes(buffer.n), size = buffer.n == 0 ? 0 : bytes / buffer.n;
   if (size == 0 || bytes % buffer.n != 0) return std::memcmp(now, before, bytes) == 0 ? buffer.n : 0;
-  size_t count = 0;
-  for (size_t i = 0; i < buffer.n; ++i) count += std::memcmp(now + i * size, before + i * size, size) == 0;
-  return count;
+  std::vector<size_t> counts(cpu_threads());
+  parallel_ranges(buffer.n, [&](size_t part, size_t begin, size_t end) {
+    size_t count = 0;
+    for (size_t i = begin; i < end; ++i) count += std::memcmp(now + i * size, before + i * size, size) == 0;
+    counts[part] = count;
+  });
+  return std::accumulate(counts.begin(), counts.end(), size_t{0});
 }
 
 // The host's outputs against the reference's, but for those that have a check.

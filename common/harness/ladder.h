@@ -261,10 +261,9 @@ void LadderInfo::add_check(const char* output, const detail::Captures& f,
 void LadderInfo::set_by_rows(const detail::Captures& rows_of, Calls<Function<size_t(const void*)>> counts,
                              const detail::Captures& some, Calls<detail::SomeRows> calls) {
   for (size_t i = 0; i < types.size(); ++i) {
-    require(static_cast<bool>(types[i].reference), name, ": .by_rows comes after .reference");
     const Function<size_t(const void*)> count(rows_of, counts.begin()[i]);
     const detail::SomeRows of(some, calls.begin()[i]);
-    types[i].reference_by_rows = [count, of, reference = types[i].reference](const void* p) {
+    types[i].reference_by_rows = [count, of](const void* p, const Function<void(const void*)>& reference) {
       parallel_ranges(
           count(p), [&](size_t, size_t begin, size_t end) { of(p, begin, end, reference); }, 1);
     };
