@@ -71,7 +71,7 @@ L each_alone(const L& ladder) {
   return ladder.by_rows([](const auto& p) { return p.n; },
                         [](auto p, size_t begin, size_t end) {
                           p.n = static_cast<decltype(p.n)>(end - begin);
-                          p.x += begin;
+                          if constexpr (requires { p.x; }) p.x += begin;
                           if constexpr (requires { p.y; }) p.y += begin;
                           if constexpr (requires { p.dy; }) p.dy += begin;
                           if constexpr (requires { p.dx; }) p.dx += begin;

@@ -141,8 +141,9 @@ auto random_outputs() {
 }
 
 const auto sigmoid_backward_y =
-    days::elementwise_sizes(
-        days::ladder<SigmoidBackwardY>("sigmoid_backward_y").types<float, days::half, days::bf16>())
+    days::each_alone(
+        days::elementwise_sizes(
+            days::ladder<SigmoidBackwardY>("sigmoid_backward_y").types<float, days::half, days::bf16>()))
         .inputs(outputs(random_outputs()))
         .hostile("the ends of 0 to 1", outputs([](const auto& p, days::Extent n, days::Inputs& in) {
                    using Info = days::TypeInfo<std::remove_cvref_t<decltype(*p.y)>>;
