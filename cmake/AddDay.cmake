@@ -8,7 +8,8 @@
 #   day05_bench      with the main() of bench/benchmarking.cpp
 #   day05_NAME       each stand-alone program programs/NAME.cu
 #
-# A day with a folder samples/ works on pictures: it is linked with common/image where libpng and libjpeg are found.
+# A day with a folder samples/ works on pictures: it is linked with common/image where libpng and libjpeg are found. One with a
+# folder animations/ writes such: with common/animation, where giflib is found, besides.
 
 # days_sources(target file...): adds files to a target of the course; a .cu goes to nvcc or through simtcc
 function(days_sources target)
@@ -72,8 +73,11 @@ function(add_day folder)
   add_library(${day}_objects OBJECT)
   days_sources(${day}_objects ${sources})
   set(parts ${day}_objects days_harness)
-  if(TARGET days_pictures AND IS_DIRECTORY "${folder}/samples")
+  if(TARGET days_pictures AND (IS_DIRECTORY "${folder}/samples" OR IS_DIRECTORY "${folder}/animations"))
     list(APPEND parts days_pictures)
+  endif()
+  if(TARGET days_animations AND IS_DIRECTORY "${folder}/animations")
+    list(APPEND parts days_animations)
   endif()
   if(DAYS_BACKEND STREQUAL "cuda")
     file(GLOB baselines CONFIGURE_DEPENDS "${folder}/baselines/*.cu")

@@ -15,18 +15,18 @@ from days_cli.errors import ENVIRONMENT, DaysError
 _NAMES = {
     "apt-get": {"compiler": "g++", "cmake": "cmake", "ninja": "ninja-build", "gtest": "libgtest-dev",
                 "benchmark": "libbenchmark-dev", "venv": "python3-venv", "ccache": "ccache",
-                "libpng": "libpng-dev", "libjpeg": "libjpeg-dev"},
+                "libpng": "libpng-dev", "libjpeg": "libjpeg-dev", "giflib": "libgif-dev"},
     "brew": {"compiler": "gcc", "cmake": "cmake", "ninja": "ninja", "gtest": "googletest",
              "benchmark": "google-benchmark", "ccache": "ccache",
-             "libpng": "libpng", "libjpeg": "jpeg-turbo"},
+             "libpng": "libpng", "libjpeg": "jpeg-turbo", "giflib": "giflib"},
     "dnf": {"compiler": "gcc-c++", "cmake": "cmake", "ninja": "ninja-build", "gtest": "gtest-devel",
             "benchmark": "google-benchmark-devel", "ccache": "ccache",
-            "libpng": "libpng-devel", "libjpeg": "libjpeg-turbo-devel"},
+            "libpng": "libpng-devel", "libjpeg": "libjpeg-turbo-devel", "giflib": "giflib-devel"},
     "pacman": {"compiler": "gcc", "cmake": "cmake", "ninja": "ninja", "gtest": "gtest", "benchmark": "benchmark",
-               "ccache": "ccache", "libpng": "libpng", "libjpeg": "libjpeg-turbo"},
+               "ccache": "ccache", "libpng": "libpng", "libjpeg": "libjpeg-turbo", "giflib": "giflib"},
     "zypper": {"compiler": "gcc-c++", "cmake": "cmake", "ninja": "ninja", "gtest": "gtest",
                "benchmark": "benchmark-devel", "ccache": "ccache",
-               "libpng": "libpng16-devel", "libjpeg": "libjpeg8-devel"},
+               "libpng": "libpng16-devel", "libjpeg": "libjpeg8-devel", "giflib": "giflib-devel"},
 }
 _INSTALL = {"apt-get": "apt-get install -y", "brew": "brew install", "dnf": "dnf install -y", "pacman": "pacman -S",
             "zypper": "zypper install -y"}

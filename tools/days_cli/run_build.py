@@ -175,11 +175,22 @@ def _own_symbols():
 
 
 def _picture_parts(maker, pictures):
-    """(steps of common/image, what to link): none without toolchain.Pictures."""
-    if not pictures:
-        return [], []
-    sources = settings.expand(settings.load()["pictures"]["sources"])
-    return [maker.object(source, pictures.compile) for source in sources], list(pictures.link)
+    """(steps of common/image and common/animation, what to link): of those that {key of build.json: toolchain.Pictures} has."""
+    steps, link = [], []
+    for key, found in (pictures or {}).items():
+        steps += [maker.object(source, found.compile) for source in settings.expand(settings.load()[key]["sources"])]
+        link += found.link
+    return steps, link
+
+
+def _pictures_of(day):
+    """What a day with a folder samples/ or animations/ is linked with, where the libraries are here; without them it runs all the
+    same."""
+    folder = paths.ROOT / day.target
+    animated = (folder / "animations").is_dir()
+    keys = ["pictures"] * (animated or (folder / "samples").is_dir()) + ["animations"] * animated
+    found = {key: toolchain.find_pictures(key)[0] for key in keys}
+    return {key: pictures for key, pictures in found.items() if pictures}
 
 
 def _harness(backend):
@@ -201,8 +212,7 @@ def build_day(day, backend, checked=False, exercise=None, traced=False, rung=Non
     elif exercise:
         sources = [source for source in sources if source != f"{day.target}/exercise.cu"] + [exercise]
         name += "_yours"
-    # A day with sample pictures reads others, too, where the libraries are here; without them it runs all the same.
-    pictures = toolchain.find_pictures()[0] if (paths.ROOT / day.target / "samples").is_dir() else None
+    pictures = _pictures_of(day)
     if backend == "cuda":
         step = Cuda().program(name, sources, settings.expand(f"{day.target}/baselines/*.cu"), pictures, renamed)
     else:

@@ -215,16 +215,17 @@ def _newest(folder, soname):
 
 @dataclass(frozen=True)
 class Pictures:
-    """How common/image is compiled and linked."""
+    """How common/image, or common/animation, is compiled and linked."""
     compile: Tuple[str, ...]
     link: Tuple[str, ...]
     versions: str  # "libpng 1.6.39, libjpeg 2.1.5", as far as pkg-config tells
 
 
-def find_pictures():
-    """(Pictures or None, names of the libraries that are missing). pkg-config knows best; else the usual folders."""
+def find_pictures(key="pictures"):
+    """(Pictures or None, names of the libraries that are missing) of build.json's "pictures" or "animations". pkg-config knows
+    best; else the usual folders."""
     flags, links, versions, missing = [], [], [], []
-    for library in settings.load()["pictures"]["libraries"]:
+    for library in settings.load()[key]["libraries"]:
         asked = ["pkg-config", "--cflags", "--libs", library["pkg_config"]]
         done = subprocess.run(asked, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, universal_newlines=True,
                               check=False) if shutil.which("pkg-config") else None

@@ -202,7 +202,11 @@ def _package(package):
 def _pictures():
     pictures, missing = toolchain.find_pictures()
     if pictures:
-        return Finding("pictures", "ok", f"{pictures.versions}: --image works")
+        moving, lost = toolchain.find_pictures("animations")
+        if not moving:
+            return Finding("pictures", "miss", f"{pictures.versions}: --image works; no {lost[0]}: day 33 writes PNG frames, but no GIF",
+                           packages.command(lost))
+        return Finding("pictures", "ok", f"{pictures.versions}, {moving.versions}: --image and GIF work")
     return Finding("pictures", "miss", f"no {' and no '.join(missing)}: days run, but without --image",
                    packages.command(missing))
 
