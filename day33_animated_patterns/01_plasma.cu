@@ -11,8 +11,9 @@ struct Moment {
   float angle, sine, cosine;
 };
 
-__global__ void plasma_kernel(float* values,  // (height, width)
-                              int width, int height, float side, Moment at) {
+__global__ void __launch_bounds__(kBlockX* kBlockY)
+    plasma_kernel(float* values,  // (height, width)
+                  int width, int height, float side, Moment at) {
   const int x = blockIdx.x * kBlockX + threadIdx.x;
   const int y = blockIdx.y * kBlockY + threadIdx.y;
   if (x >= width || y >= height) return;

@@ -7,8 +7,9 @@
 namespace day33 {
 namespace {
 
-__global__ void rows_kernel(float* counts,  // (height, width)
-                            int width, int height, float left, float top, float step, int most) {
+__global__ void __launch_bounds__(kBlockX* kBlockY)
+    rows_kernel(float* counts,  // (height, width)
+                int width, int height, float left, float top, float step, int most) {
   const int x = blockIdx.x * kBlockX + threadIdx.x;
   const int y = blockIdx.y * kBlockY + threadIdx.y;
   if (x >= width || y >= height) return;

@@ -10,8 +10,9 @@ namespace {
 constexpr int kWarpX = 8, kWarpY = 4;  // pixels of a warp
 static_assert(kWarpX * kWarpY == days::kWarpSize && kBlockX % kWarpX == 0 && kBlockY % kWarpY == 0);
 
-__global__ void squares_kernel(float* counts,  // (height, width)
-                               int width, int height, float left, float top, float step, int most) {
+__global__ void __launch_bounds__(kBlockX* kBlockY)
+    squares_kernel(float* counts,  // (height, width)
+                   int width, int height, float left, float top, float step, int most) {
   const int lane = threadIdx.x % days::kWarpSize, warp = threadIdx.x / days::kWarpSize;
   constexpr int kAcross = kBlockX / kWarpX;  // warps side by side in the block's 32 x 8 pixels
   const int x = blockIdx.x * kBlockX + warp % kAcross * kWarpX + lane % kWarpX;

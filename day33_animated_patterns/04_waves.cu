@@ -7,9 +7,10 @@
 namespace day33 {
 namespace {
 
-__global__ void waves_kernel(const float* now,  // (height, width)
-                             float* other,      // (height, width): the frame before, then the one after
-                             int width, int height, float speed2) {
+__global__ void __launch_bounds__(kBlockX* kBlockY)
+    waves_kernel(const float* now,  // (height, width)
+                 float* other,      // (height, width): the frame before, then the one after
+                 int width, int height, float speed2) {
   const int x = blockIdx.x * kBlockX + threadIdx.x;
   const int y = blockIdx.y * kBlockY + threadIdx.y;
   if (x >= width || y >= height) return;

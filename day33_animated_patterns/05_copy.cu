@@ -7,8 +7,9 @@
 namespace day33 {
 namespace {
 
-__global__ void step_kernel(const float* u, const float* v,  // (height, width), likewise all others
-                            float* u_after, float* v_after, int width, int height, float feed, float kill) {
+__global__ void __launch_bounds__(kBlockX* kBlockY)
+    step_kernel(const float* u, const float* v,  // (height, width), likewise all others
+                float* u_after, float* v_after, int width, int height, float feed, float kill) {
   const int x = blockIdx.x * kBlockX + threadIdx.x;
   const int y = blockIdx.y * kBlockY + threadIdx.y;
   if (x >= width || y >= height) return;
@@ -17,7 +18,8 @@ __global__ void step_kernel(const float* u, const float* v,  // (height, width),
   v_after[int64_t{y} * width + x] = cell.v;
 }
 
-__global__ void copy_kernel(const float* u, const float* v, float* u_to, float* v_to, int width, int height) {
+__global__ void __launch_bounds__(kBlockX* kBlockY)
+    copy_kernel(const float* u, const float* v, float* u_to, float* v_to, int width, int height) {
   const int x = blockIdx.x * kBlockX + threadIdx.x;
   const int y = blockIdx.y * kBlockY + threadIdx.y;
   if (x >= width || y >= height) return;

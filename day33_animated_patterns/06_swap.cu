@@ -7,8 +7,9 @@
 namespace day33 {
 namespace {
 
-__global__ void swap_kernel(const float* u, const float* v,  // (height, width), likewise all others
-                            float* u_after, float* v_after, int width, int height, float feed, float kill) {
+__global__ void __launch_bounds__(kBlockX* kBlockY)
+    swap_kernel(const float* u, const float* v,  // (height, width), likewise all others
+                float* u_after, float* v_after, int width, int height, float feed, float kill) {
   const int x = blockIdx.x * kBlockX + threadIdx.x;
   const int y = blockIdx.y * kBlockY + threadIdx.y;
   if (x >= width || y >= height) return;

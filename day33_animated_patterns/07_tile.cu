@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Changed since swap: a block fetches its 32 x 8 cells and the ring around them once, into shared memory, and each cell's
 // four neighbours come from there (day 04's tile, with a halo of one).
-// Bound by: bytes as before; requests to global memory fall from ten a cell's thread to about three.
+// Bound by: bytes as before. A warp asks global memory for 5 loads in place of 10, and shared memory for 15 accesses instead.
 #include "day33_animated_patterns/gray_scott.cuh"
 
 namespace day33 {
@@ -9,8 +9,9 @@ namespace {
 
 constexpr int kWide = kBlockX + 2, kHigh = kBlockY + 2;  // the block's cells and the ring
 
-__global__ void tile_kernel(const float* u, const float* v,  // (height, width), likewise all others
-                            float* u_after, float* v_after, int width, int height, float feed, float kill) {
+__global__ void __launch_bounds__(kBlockX* kBlockY)
+    tile_kernel(const float* u, const float* v,  // (height, width), likewise all others
+                float* u_after, float* v_after, int width, int height, float feed, float kill) {
   __shared__ float tile_u[kHigh][kWide], tile_v[kHigh][kWide];
   const int x0 = blockIdx.x * kBlockX, y0 = blockIdx.y * kBlockY;
   for (int row = threadIdx.y; row < kHigh; row += kBlockY) {

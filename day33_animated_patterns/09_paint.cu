@@ -8,9 +8,9 @@ namespace {
 
 constexpr int kThreads = 256;
 
-__global__ void paint_kernel(const float* values,  // (n)
-                             uint8_t* pixels,      // (n)
-                             int64_t n, float scale, float shift) {
+__global__ void __launch_bounds__(kThreads) paint_kernel(const float* values,  // (n)
+                                                         uint8_t* pixels,      // (n)
+                                                         int64_t n, float scale, float shift) {
   const int64_t i = int64_t{blockIdx.x} * kThreads + threadIdx.x;
   if (i >= n) return;
   const float entry = fmaf(values[i], scale, shift);

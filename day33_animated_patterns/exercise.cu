@@ -14,9 +14,9 @@ namespace day33 {
 namespace {
 
 // A step, a cell a thread. Right as it is.
-__global__ void exercise_kernel(const float* u, const float* v,  // (height, width), likewise all others
-                                float* u_after, float* v_after, int width, int height, float feed,
-                                float kill) {
+__global__ void __launch_bounds__(kBlockX* kBlockY)
+    exercise_kernel(const float* u, const float* v,  // (height, width), likewise all others
+                    float* u_after, float* v_after, int width, int height, float feed, float kill) {
   const int x = blockIdx.x * kBlockX + threadIdx.x;
   const int y = blockIdx.y * kBlockY + threadIdx.y;
   if (x >= width || y >= height) return;

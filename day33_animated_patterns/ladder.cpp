@@ -73,6 +73,7 @@ const auto mandelbrot_ladder =
         .hostile("at the border", mandelbrot_of(-0.7446f, 0.1310f, 0.0016f, 255))
         .hostile("outside", mandelbrot_of(3, 3, 1, 9))
         .hostile("inside", mandelbrot_of(-0.1f, -0.1f, 0.1f, 5))
+        .hostile("the tip, where |z| stays 2", mandelbrot_of(-2, 0, 0, 7))
         .hostile("no step", mandelbrot_of(0.5f, 0.5f, 0, 1))
         .hostile("NaN", mandelbrot_of(std::numeric_limits<float>::quiet_NaN(), 0, 1, 4))
         .traffic([](const auto& p) { return days::writes(p.counts, pixels_of(p)); })

@@ -60,6 +60,13 @@ def cells(day):
     program = day.kind == "program"
     yield "markdown", f"Every {'program' if program else 'rung'} of the day, checked and, on a GPU, timed:"
     yield "code", f"!./days run {number}"
+    if front.get("animations"):
+        yield "markdown", "What the day animates. The first line installs what writes GIFs, where that may be done without asking:"
+        yield "code", ("!apt-get install -yq libgif-dev libpng-dev libjpeg-dev > /dev/null 2>&1 || true\n"
+                       "from IPython.display import Image, display\n"
+                       f"for pattern in {tuple(front['animations'])}:\n"
+                       f"    !./days run {number} -- --pattern {{pattern}} --frames 60 --out build/{{pattern}}.gif\n"
+                       '    display(Image(filename=f"build/{pattern}.gif", format="gif"))')
     if (day.folder / "exercise.cu").is_file():
         start = starting_rung(day)
         yield "code", KEEP
