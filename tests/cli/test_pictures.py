@@ -4,7 +4,7 @@ import unittest
 
 from support import Case
 
-from days_cli import packages, run_build, toolchain
+from days_cli import catalog, packages, run_build, toolchain
 from days_cli.commands import doctor
 
 
@@ -45,6 +45,20 @@ class Pictures(Case):
         self.replace(packages, "is_root", lambda: False)
         finding = doctor._pictures()
         self.assertEqual((finding.status, finding.fix), ("miss", "sudo apt-get install -y libpng-dev libjpeg-dev"))
+
+    def test_giflib_alone_is_missing(self):
+        for name in ("png.h", "jpeglib.h"):
+            self.header("usr", name)
+        self.replace(packages, "manager", lambda: "apt-get")
+        self.replace(packages, "is_root", lambda: False)
+        finding = doctor._pictures()
+        self.assertEqual((finding.status, finding.fix), ("miss", "sudo apt-get install -y libgif-dev"))
+        self.assertIn("no giflib: day 33 writes PNG frames, but no GIF", finding.text)
+        self.assertEqual(list(run_build._pictures_of(catalog.resolve("33", "run"))), ["pictures"])
+        self.header("usr", "gif_lib.h")
+        self.assertEqual(doctor._pictures().status, "ok")
+        self.assertEqual(list(run_build._pictures_of(catalog.resolve("33", "run"))), ["pictures", "animations"])
+        self.assertEqual(run_build._pictures_of(catalog.resolve("1", "run")), {})
 
     def test_only_what_was_found_is_compiled(self):
         self.assertEqual(run_build._picture_parts(None, None), ([], []))
