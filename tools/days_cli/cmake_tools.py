@@ -128,17 +128,28 @@ def _pip_install(tools):
     by_hand = f"python3 -m pip install --user {' '.join(repr(item) for item in wanted)}"
     python = paths.VENV / "bin" / "python3"
     if not _works(python):
-        created, output = _run([sys.executable, "-m", "venv", "--clear", str(paths.VENV)])
-        if not created and packages.manager() == "apt-get" and "ensurepip" in output:
-            if not packages.may_install():
-                raise DaysError("this Python cannot make environments", packages.command(["venv"]), ENVIRONMENT)
-            packages.install(["venv"])
-            created, output = _run([sys.executable, "-m", "venv", "--clear", str(paths.VENV)])
-        if not created:
-            raise DaysError(f"no environment for pip in build/venv{packages.why(output)}", by_hand, ENVIRONMENT)
+        make_environment(paths.VENV, sys.executable, by_hand)
+    pip_install(python, wanted, " and ".join(tools), by_hand)
+
+
+def make_environment(folder, python, by_hand):
+    """A virtual environment of this Python's in the folder, in place of what was there; DaysError where that cannot be. by_hand: the
+    line that does without."""
+    words = [python, "-m", "venv", "--clear", str(folder)]
+    created, output = _run(words)
+    if not created and packages.manager() == "apt-get" and "ensurepip" in output:
+        if not packages.may_install():
+            raise DaysError("this Python cannot make environments", packages.command(["venv"]), ENVIRONMENT)
+        packages.install(["venv"])
+        created, output = _run(words)
+    if not created:
+        raise DaysError(f"no environment for pip in {os.path.relpath(folder, paths.ROOT)}{packages.why(output)}", by_hand, ENVIRONMENT)
+
+
+def pip_install(python, wanted, what, by_hand):
     done, output = _run([str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *wanted])
     if not done:
-        raise DaysError(f"pip cannot install {' and '.join(tools)}{packages.why(output)}", by_hand, ENVIRONMENT)
+        raise DaysError(f"pip cannot install {what}{packages.why(output)}", by_hand, ENVIRONMENT)
 
 
 def _works(python):

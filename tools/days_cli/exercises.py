@@ -11,7 +11,7 @@ import json
 import os
 import re
 
-from days_cli import catalog, console, outputs, paths, rungs
+from days_cli import catalog, console, kinds, outputs, paths, rungs
 from days_cli.errors import ENVIRONMENT, DaysError
 
 _PROGRESS = "progress.json"
@@ -45,7 +45,7 @@ def label(what):
 
 def my_file(what):
     if isinstance(what, rungs.Rung):
-        return paths.MY / f"day{what.day.number:02d}_{what.name}.cu"
+        return paths.MY / f"day{what.day.number:02d}_{what.name}{what.file.suffix}"
     return paths.MY / f"day{what.number:02d}{skeleton(what).suffix}"
 
 
@@ -71,7 +71,7 @@ def start(what):
     if mine.is_symlink():
         raise DaysError(f"{shown(mine)} leads to {os.readlink(mine)}, which is not there", f"ls -l {shown(mine)}", ENVIRONMENT)
     made = outputs.create(mine, start_bytes(what))
-    if made and day_of(what).kind == "ladder":
+    if made and kinds.has_rungs(day_of(what)):
         remember(what, begun=rungs.version(what))
     return made
 
@@ -79,7 +79,7 @@ def start(what):
 def other_version(what):
     """Whether the learner's file was begun from another version of the day; False where that is not known."""
     begun = progress(what).get("begun")
-    return begun is not None and day_of(what).kind == "ladder" and begun != rungs.version(what)
+    return begun is not None and kinds.has_rungs(day_of(what)) and begun != rungs.version(what)
 
 
 def restart(what):
@@ -228,7 +228,7 @@ def solved_of(days):
 
 def open_rung(day, after=None):
     """The day's first rung that can be checked and is not solved, or the first of them after that one; None where none is."""
-    known, found = _load(), list(rungs.of_day(day).values()) if day.kind == "ladder" else []
+    known, found = _load(), list(rungs.of_day(day).values()) if kinds.has_rungs(day) else []
     if after:
         found = found[[rung.name for rung in found].index(after.name) + 1:]
     return next((rung for rung in found if rung.before and "solved" not in known.get(_key(rung), {})), None)
@@ -236,7 +236,7 @@ def open_rung(day, after=None):
 
 def rungs_solved(day):
     """(how many of the day's rungs are solved, how many can be)."""
-    known, found = _load(), [rung for rung in rungs.of_day(day).values() if rung.before] if day.kind == "ladder" else []
+    known, found = _load(), [rung for rung in rungs.of_day(day).values() if rung.before] if kinds.has_rungs(day) else []
     return sum("solved" in known.get(_key(rung), {}) for rung in found), len(found)
 
 
@@ -251,7 +251,7 @@ def hints(what):
     note = (day_of(what).folder / "README.md").read_text(encoding="utf-8")
     if not isinstance(what, rungs.Rung):
         first = _HINT.search(note)
-        for rung in rungs.of_day(what).values() if what.kind == "ladder" else ():
+        for rung in rungs.of_day(what).values() if kinds.has_rungs(what) else ():
             text = section(rung)[1]
             if first and first[0] not in text:
                 note = note.replace(text, "") if text else note

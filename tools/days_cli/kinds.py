@@ -24,15 +24,6 @@ _TITLES = {"ladder": "a ladder", "program": "a program day", "python": "a Python
 
 # What a command would do where it cannot yet. What is not named here it does; @ stands for the day's folder.
 _NOT_YET = {
-    "python": {
-        "run": "run the rungs of @/ladder.py with this Python: on the GPU, or in Triton's interpreter",
-        "test": "check each rung of @/ladder.py on all its shapes, interpreted and compiled",
-        "bench": "race the rungs of @/ladder.py with PyTorch's operators on a GPU",
-        "check": "judge your copy of @/exercise.py: results, orders of programs, bytes an input",
-        "explain": "show the bytes that each line of a rung moves, and the instructions that Triton makes of it",
-        "asm": "show what Triton makes of each line of a rung for a GPU",
-        "solution": "show the rung that solves @/exercise.py beside your file",
-    },
     "distributed": {
         "run": "start @'s program on each GPU of this machine, by torchrun, mpirun or Slurm",
         "test": "run @'s program on one process and on several, and compare their results",
@@ -43,6 +34,11 @@ _NOT_YET = {
     },
 }
 _LIKE = {"watch": "check"}
+
+
+def has_rungs(day):
+    """Whether kernels of this day compete: each of them is an exercise."""
+    return day.kind in ("ladder", "python")
 
 
 def title(kind):

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Optional
 
-from days_cli import kernel_sources, kinds, ladders
+from days_cli import kernel_sources, kinds, ladders, python_ladders
 from days_cli.errors import DaysError
 
 _LADDER = re.compile(r'\bladder<\w+>\(\s*(?:"(\w+)")?')
@@ -44,6 +44,8 @@ class Rung:
 
 def of_day(day):
     """{name: Rung}, ladder by ladder in the order of their tables."""
+    if day.kind == "python":
+        return _in_python(day)
     text = ladders.text(day)
     starts = list(_LADDER.finditer(text))
     registered = _REGISTERED.findall(text)
@@ -57,6 +59,21 @@ def of_day(day):
             if name in files and name not in found:
                 found[name] = Rung(day, ladder, name, launcher, files[name], _before(name, launcher, files[name], earlier))
                 earlier.append(found[name])
+    return found
+
+
+def _in_python(day):
+    """The same of a ladder.py. A rung starts from the one that "Changed since NAME:" in its file's docstring names, else from the row
+    before it."""
+    found, files = {}, python_ladders.files(day)
+    for ladder in python_ladders.ladders(day):
+        earlier = []
+        for name in ladder["rungs"]:
+            about = " ".join(python_ladders.header(files[name]).split())
+            since = re.search(r"\b[Ss]ince (\w+)", about)
+            named = next((rung for rung in earlier if since and rung.name == since[1]), None)
+            found[name] = Rung(day, ladder["name"], name, "launch", files[name], named or (earlier[-1] if earlier else None))
+            earlier.append(found[name])
     return found
 
 
@@ -109,7 +126,7 @@ def _parts(lines):
 
 def resolve(day, word, command):
     """The rung that a learner means, which has one before it; DaysError where there is none."""
-    if day.kind != "ladder":
+    if not kinds.has_rungs(day):
         raise DaysError(f"day {day.label} is {kinds.title(day.kind)} and has no rungs", f"./days {command} {day.number}")
     rungs = of_day(day)
     name = _named(rungs, word)
@@ -146,6 +163,8 @@ def _named(rungs, word):
 def start_text(rung):
     """The kernel file of the rung before, whose launcher now has this rung's name; what only other rungs of that file use is
     left out."""
+    if rung.day.kind == "python":
+        return python_ladders.start_text(rung)
     before = rung.before
     text = before.file.read_text(encoding="utf-8")
     comment = _comment(text)
@@ -250,6 +269,9 @@ def _name(part):
 def version(rung_or_day):
     """What a learner's file was made for, as a number: the file that it begins as and the day's headers, without comments."""
     day = getattr(rung_or_day, "day", rung_or_day)
+    if day.kind == "python":
+        text = start_text(rung_or_day) if isinstance(rung_or_day, Rung) else (day.folder / "exercise.py").read_text(encoding="utf-8")
+        return hashlib.sha256(python_ladders.plain(text).encode()).hexdigest()[:12]
     own = start_text(rung_or_day) if isinstance(rung_or_day, Rung) else (day.folder / "exercise.cu").read_text(encoding="utf-8")
     headers = [path.read_text(encoding="utf-8") for pattern in ("*.h", "*.cuh") for path in sorted(day.folder.glob(pattern))]
     return hashlib.sha256("\n".join(map(kernel_sources.plain, [own, *headers])).encode()).hexdigest()[:12]

@@ -8,9 +8,11 @@ import re
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
-from days_cli import arguments, catalog, console, exercises, ladders, outputs, paths, sass, settings, toolchain
+from days_cli import (arguments, catalog, console, exercises, ladders, outputs, paths, python_day, python_setup, sass, settings,
+                      toolchain)
 from days_cli.builder import lock
 from days_cli.errors import ENVIRONMENT, WRONG, DaysError
 
@@ -24,6 +26,7 @@ HELP = """./days asm DAY              registers, spills, loads of all variants
   --kernel TEXT             kernels whose name holds TEXT, such as "float, 4"
   --threads N               threads a block, where the kernel does not say
   --lines TEXT              the lines of the first kernel whose name holds it
+  --size 1000003, --type T  of a Python day: compiled for these arguments
   --json [FILE]             all of it as JSON, on standard output without FILE
   --color auto|always|never
 
@@ -54,6 +57,12 @@ def run(args):
     if not given.words:
         raise DaysError("asm of which day?", "./days asm 1")
     day = catalog.resolve(given.words[0], "asm")
+    if day.kind == "python":
+        return _python(day, given, arch, threads)
+    for flag in ("--size", "--type"):
+        if given.get(flag):
+            raise DaysError(f"{flag} is for Python days, whose kernels are compiled for their arguments; this one's are in the table",
+                            f"./days asm {day.number}")
     sources = _sources(day)
     if len(given.words) == 1:
         found = {}
@@ -74,7 +83,7 @@ def _parse(args):
     for argument in arguments.json_alone(args):
         (compiler if argument.startswith(("-I", "-D", "-std=")) else plain).append(argument)
     given = arguments.parse("asm", plain, {"--arch": None, "--kernel": None, "--threads": None, "--lines": None,
-                                           "--json": None, "--file": None}, (), 2)
+                                           "--json": None, "--file": None, "--size": None, "--type": None}, (), 2)
     if compiler and not given.get("--file"):
         raise DaysError(f"{compiler[0]} goes with --file", "./days asm --help")
     given.compiler = compiler
@@ -201,9 +210,36 @@ def compiled(sources, arch, flags, lines=True):
                                                         for word in re.split(r"(\d+)", kernel.name)])
 
 
+# ---- Python days ----
+
+def _python(day, given, arch, threads):
+    """The same of what Triton's compiler makes of rungs in Python, for the arguments that their launchers give."""
+    names = [given.words[1]] if len(given.words) > 1 else list(ladders.files(day))
+    python_day.known(day, names[0], "asm")
+    lines = len(given.words) > 1
+    words = ["compile", "--variant", ",".join(names), "--arch", str(_number(arch)), *(["--lines"] if lines else []),
+             *python_day.mine_flags(day, names[0]),
+             *(word for name in ("--size", "--type") if given.get(name) for word in (name, given.get(name)))]
+    found = {}
+    for made in python_day.asked(day, words, "compiling with Triton"):
+        if "refused" in made:
+            raise DaysError(f"Triton does not compile {made['rung']} for sm_{made['sm']}: {made['refused']}", code=WRONG)
+        found.setdefault(made["rung"], []).extend(_of_triton(kernel) for kernel in made["kernels"])
+    by = f"Triton {python_setup.ensure().triton}"
+    title = f"Day {day.label}, {names[0]}" if lines else f"Day {day.label}"
+    return _show(title, found, given, str(_number(arch)), threads, lines, day, by)
+
+
+def _of_triton(kernel):
+    made = sass.Kernel(kernel["name"], kernel["name"], kernel["registers"], kernel["stack"], kernel["stack"], 0, kernel["shared"],
+                       most_threads=32 * kernel["warps"])
+    made.lines = {(line["file"] and str(paths.ROOT / line["file"]), line["line"]): Counter(line["counts"]) for line in kernel["lines"]}
+    return made
+
+
 # ---- output ----
 
-def _show(title, found, given, arch, threads, lines, day=None):
+def _show(title, found, given, arch, threads, lines, day=None, by=""):
     wanted = given.get("--kernel")
     if wanted:
         found = {name: [kernel for kernel in kernels if wanted in kernel.name] for name, kernels in found.items()}
@@ -215,7 +251,8 @@ def _show(title, found, given, arch, threads, lines, day=None):
         return _json(found, given, arch, threads)
     sm = _number(arch)
     nvcc = toolchain.nvcc()
-    console.say(console.paint(f"{title}: sm_{arch}" + (f", nvcc {toolchain.dotted(nvcc.version)}" if nvcc else ""), "bold"))
+    by = by or (f"nvcc {toolchain.dotted(nvcc.version)}" if nvcc else "")
+    console.say(console.paint(f"{title}: sm_{arch}" + (f", {by}" if by else ""), "bold"))
     if lines:
         _table(next(iter(found.values())), sm, threads)
         kernels = next(iter(found.values()))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import datetime
 
-from days_cli import arguments, console, exercises, judge, program_day, program_judge, rung_gates, rungs
+from days_cli import (arguments, console, exercises, judge, ladders, program_day, program_judge, python_day, python_judge,
+                      python_ladders, rung_gates, rungs)
 from days_cli import gpu as gpus
 from days_cli.errors import DaysError
 
@@ -38,6 +39,8 @@ def run(args):
 
 def check(what, rung=None):
     """what: a day, or one of its Rungs."""
+    if exercises.day_of(what).kind == "python":
+        return _check_python(what, rung)
     if isinstance(what, rungs.Rung):
         return _check_rung(what)
     if what.kind == "program":
@@ -101,6 +104,33 @@ def _check_program(day, name):
     passed = stages[-1].verdict != "FAIL"
     if not name:
         _conclude(day, stages, passed)
+    return 0 if passed else 1
+
+
+def _check_python(what, name):
+    """The exercise of a Python day, one of its rungs as an exercise, or a shipped rung by the exercise's gates."""
+    day = exercises.day_of(what)
+    if isinstance(what, rungs.Rung):
+        title = _started(what, f"{what.before.name} under {what.name}'s name")
+        for line in console.wrap(f"{title}: {what.ladder}, from {what.before.name} to {what.name}"):
+            console.say(line)
+        gates, says = python_judge.asked_of(what)
+        why = f"no counter tells {what.name} from {what.before.name}"
+        for text in says or [f"Asked: right, and faster than {what.before.name}; {why}."]:
+            for line in console.wrap(text, "       ", ""):
+                console.say(line)
+        kernel = python_judge.Kernel(day, what.name, title)
+    else:
+        if name:
+            python_day.known(day, name, "check")
+        title = f"{day.label}, {name}" if name else _started(day, f"a copy of {day.target}/exercise.py")
+        console.say(f"{title}: {(ladders.exercise(day) or [''])[0]}")
+        gates, why = python_ladders.gates_of(day), ""
+        kernel = python_judge.Kernel(day, name) if name else python_judge.Kernel(day, file=title)
+    stages = python_judge.run_stages(kernel, gates, judge.print_stage, why)
+    passed = stages[-1].verdict != "FAIL"
+    if not name:
+        _conclude(what, stages, passed)
     return 0 if passed else 1
 
 

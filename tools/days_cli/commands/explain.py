@@ -8,8 +8,8 @@ import re
 import tempfile
 from pathlib import Path
 
-from days_cli import (arguments, catalog, console, exercises, outputs, paths, program_explain, programs, run_build,
-                      rungs, trace_picture, trace_text, traces)
+from days_cli import (arguments, catalog, console, exercises, outputs, paths, program_explain, programs, python_explain,
+                      run_build, rungs, trace_picture, trace_text, traces)
 from days_cli.errors import WRONG, DaysError
 
 USAGE = "DAY VARIANT"
@@ -50,6 +50,8 @@ def run(args):
     day = catalog.resolve(given.words[0], "explain")
     if day.kind == "program":
         return program_explain.explain(day, given.words[1] if len(given.words) > 1 else "", given)
+    if day.kind == "python":
+        return python_explain.explain(day, given)
     if given.get("--backend") == "cuda":
         raise DaysError("explain counts on this CPU, GPU or not: --backend cuda is for the timelines of program days",
                         f"./days explain {day.number}")

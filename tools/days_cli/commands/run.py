@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import signal
 
-from days_cli import (arguments, catalog, console, exercises, paths, program_day, programs, result_table, results,
-                      run_build, stale, toolchain)
+from days_cli import (arguments, catalog, console, exercises, ladders, paths, program_day, programs, python_day, result_table,
+                      results, run_build, stale, toolchain)
 from days_cli.errors import WRONG, DaysError
 
 USAGE = "DAY [flags]"
@@ -25,6 +25,9 @@ HELP = """./days run DAY [flags]     builds what is needed, then runs the day's 
   --recorded GPU           runs nothing: shows what was measured on that GPU
   --color auto|always|never
   -- flags                 all after -- goes to the day's program as it is
+
+A Python day runs with NumPy and Triton: in an environment of the project's own,
+build/python, unless this Python has them. Without a GPU Triton interprets.
 
 Needs Python and a compiler, no CMake. The program of the day is
 build/run/BACKEND/dayNN_name; its own --help has what this day alone can do:
@@ -52,6 +55,8 @@ def run(args):
         wanted = "simt"
     if day.kind == "program" and given.get("--list"):
         return program_day.print_list(day)
+    if day.kind == "python":
+        return _python(day, wanted, given)
     backend, remark = toolchain.choose_backend(wanted, f"./days run {day.number} --backend simt")
     if remark:
         console.note(remark)
@@ -77,6 +82,27 @@ def run(args):
     if mine and not ended.began and ended.code == 0:
         raise DaysError(programs.OTHER_MAIN, f"./days check {day.number}", WRONG)
     return _code(program, ended)
+
+
+def _python(day, wanted, given):
+    """A Python day: its rungs on the GPU, or in Triton's interpreter."""
+    where, remark = ("simt", "") if given.get("--list") else python_day.backend(wanted, f"./days run {day.number} --backend simt")
+    if remark:
+        console.note(remark)
+    flags, file = _json_once(given.rest)
+    mine = given.get("--with")
+    if mine:
+        if not os.path.isfile(mine):
+            raise DaysError(f"--with {mine}: there is no such file", f"cp {day.target}/exercise.py {mine}")
+        flags += ["--file", os.path.abspath(mine)]
+        if "--variant" not in flags:
+            flags += ["--variant", ",".join([*ladders.files(day), python_day.EXERCISE])]
+    if file not in ("", "-") and os.path.isfile(file) and os.path.getsize(file):
+        results.check_place(file)
+    if console.color_mode() == "never":
+        os.environ["NO_COLOR"] = "1"
+    os.environ.setdefault("DAYS_COMMIT", paths.commit())
+    return python_day.run_here(day, ["run", *flags, *(["--list"] if given.get("--list") else [])], where)
 
 
 def _code(program, ended):

@@ -6,7 +6,7 @@ import difflib
 import sys
 
 from days_cli import (arguments, console, exercises, judge, ladders, paths, program_day, program_explain, program_judge,
-                      rung_gates, rungs, timeline)
+                      python_judge, python_metrics, rung_gates, rungs, timeline)
 from days_cli.errors import DaysError
 
 USAGE = "DAY [RUNG]"
@@ -49,6 +49,9 @@ def _print_counters(what, mine, rung):
     if day.kind == "program":
         _print_timelines(day, rung)
         return
+    if day.kind == "python":
+        _print_metrics(what, mine, rung)
+        return
     theirs, _ = judge.measure(judge.Kernel(day, rung))
     try:
         shown = exercises.shown(mine)
@@ -65,6 +68,26 @@ def _print_counters(what, mine, rung):
             continue
         left = metric.form.format(yours[metric.key]) if yours else "-"
         console.say(f"{metric.label:{across}}{left:>11}  {metric.form.format(theirs[metric.key]):>{width}}")
+    console.say("")
+
+
+def _print_metrics(what, mine, rung):
+    """The same of a Python day."""
+    day = exercises.day_of(what)
+    theirs = python_judge.measure(python_judge.Kernel(day, rung))
+    try:
+        name = rung if isinstance(what, rungs.Rung) else "exercise"
+        yours = python_judge.measure(python_judge.Kernel(day, name, exercises.shown(mine)))
+    except DaysError as error:
+        console.note(f"{exercises.shown(mine)} has no counts: {error.message}")
+        yours = None
+    across = max(len(metric.label) for metric in python_metrics.METRICS) + 2
+    width = max(11, len(rung))
+    console.say(f"{'':{across}}{'yours':>11}  {rung:>{width}}")
+    for metric in python_metrics.METRICS:
+        if theirs[metric.key] or yours and yours[metric.key]:
+            left = metric.shown(yours[metric.key]) if yours else "-"
+            console.say(f"{metric.label:{across}}{left:>11}  {metric.shown(theirs[metric.key]):>{width}}")
     console.say("")
 
 
@@ -88,7 +111,7 @@ def solution_of(day):
     _, _, name = ladders.exercise(day) or ("", "", "")
     file = ladders.files(day).get(name)
     if not file:
-        raise DaysError(f"{day.target}/ladder.cpp names no rung of its own as the solution", code=1)
+        raise DaysError(f"{day.target}/ladder.{"py" if day.kind == "python" else "cpp"} names no rung of its own as the solution", code=1)
     return name, file
 
 

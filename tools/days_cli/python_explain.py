@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: MIT
+"""days explain of a Python day: by source line the bytes that programs move, counted in Triton's interpreter, beside the instructions
+that Triton's compiler makes of the line."""
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+
+from days_cli import console, exercises, outputs, paths, python_day, python_metrics, rungs, sass
+from days_cli.errors import WRONG, DaysError
+
+_FLAGS = ("--file", "--backend")
+
+
+def explain(day, given):
+    """given: explain's arguments."""
+    for flag in _FLAGS:
+        if given.get(flag):
+            raise DaysError(f"day {day.label} is a Python day: {flag} means nothing to it", f"./days explain {day.number}")
+    more = [word for name in ("--size", "--type") if given.get(name) for word in (name, given.get(name))]
+    if len(given.words) == 1:
+        return _day(day, given, more)
+    name, rung = given.words[1], None
+    if given.get("--mine"):
+        rung = rungs.resolve(day, name, "explain")
+        name = rung.name
+        if not exercises.my_file(rung).is_file():
+            raise DaysError(f"there is no {exercises.shown(exercises.my_file(rung))} yet", f"./days check {rung.words}")
+    python_day.known(day, name, "explain")
+    return _rung(day, name, rung, given, more)
+
+
+def _asked(day, name, more, rung=None, lines=True):
+    words = ["--variant", name, *python_day.mine_flags(day, name, rung), *more]
+    counted = python_day.asked(day, ["count", *words], f"counting {name}")
+    made = python_day.asked(day, ["compile", *words, *(["--lines"] if lines else [])], f"compiling {name}")
+    return counted, made
+
+
+def _rung(day, name, rung, given, more):
+    counted, made = _asked(day, name, more, rung)
+    if given.get("--json"):
+        outputs.put_json(given.get("--json"), {"day": day.target, "variant": name, **counted, "compiled": made})
+        return 0
+    if not counted["launches"]:
+        raise DaysError(f"{day.label}, {name}: no kernel ran" + "".join(f"; {note}" for note in counted["notes"]), code=WRONG)
+    shape = " x ".join(map(str, counted["shape"]))
+    console.say(console.paint(f"Day {day.number:02d} {counted['ladder']}, {name}: {shape} {counted['type']}", "bold"))
+    console.say(f"Bytes from Triton's interpreter, instructions of sm_{python_metrics.ARCHITECTURE} from its compiler")
+    code = next(one for one in made if one["sm"] == python_metrics.ARCHITECTURE)
+    for number, launch in enumerate(_alike(counted["launches"])):
+        _launch(launch, code["kernels"], number)
+    console.say()
+    values = python_metrics.of_counts(counted)
+    for line in console.wrap(f"In all: {values['reads_per_input']:.2f} bytes loaded for each byte of input, {values['writes_per_output']:.2f} "
+                             f"stored for each of output, {values['wasted_sectors']:.0%} of the sectors wasted at best."):
+        console.say(line)
+    console.say()
+    _architectures(made)
+    for report in counted["reports"]:
+        console.say("\n".join(report))
+    console.say("\nA sector is counted once for each access of a program: no GPU moves fewer.")
+    console.say("Whole code: " + console.paint(f"./days asm {day.number} {name}", "cyan"))
+    return 0
+
+
+def _alike(launches):
+    """Launches of one kernel, their counts added up."""
+    found = {}
+    for launch in launches:
+        one = found.setdefault(launch["name"], {"name": launch["name"], "grids": [], "lines": defaultdict(Counter)})
+        one["grids"].append(launch["grid"])
+        for line in launch["lines"]:
+            one["lines"][line["file"], line["line"], line["op"], line["argument"]].update(
+                {key: line[key] for key in ("accesses", "bytes", "sectors")})
+    return list(found.values())
+
+
+def _launch(launch, kernels, number):
+    """The lines of one kernel: accesses with their bytes, and beside them what the compiler makes of the line."""
+    kernel = next((one for one in kernels if one["name"] == launch["name"]), None)
+    counts, asked = defaultdict(Counter), defaultdict(list)
+    for line in kernel["lines"] if kernel else ():
+        counts[_place(line["file"]), line["line"]].update(line["counts"])
+    for (file, line, op, argument), sums in launch["lines"].items():
+        asked[file, line].append((op, argument, sums))
+    grid = launch["grids"][0]
+    programs = " x ".join(f"{extent:,}" for extent in grid[:max(1, max((i + 1 for i, n in enumerate(grid) if n > 1), default=1))])
+    times = f", {len(launch['grids'])} launches" if len(launch["grids"]) > 1 else ""
+    warps = f" of {kernel['warps']} warps" if kernel else ""
+    console.say(("" if number == 0 else "\n") + f"{launch['name']}: {programs} programs{warps}{times}")
+    shown = None
+    for file, line in sorted({*asked, *(place for place in counts if place[0])}):
+        words = sass.notable(counts[file, line])
+        if not words and (file, line) not in asked:
+            continue
+        if file != shown:
+            console.say(console.paint(f"{file.rpartition('/')[2]:<26}", "cyan") + f"{'accesses':>9}{'bytes':>13}{'wasted':>8}  instructions")
+            shown = file
+        for op, argument, sums in asked.get((file, line), ()):
+            wasted = f"{max(0.0, 1 - sums['bytes'] / (32 * sums['sectors'])):.0%}" if sums["sectors"] else "-"
+            _row(f"{line:>4}  {op:<7}{argument[:12]:<13}{sums['accesses']:>9,}{sums['bytes']:>13,}{wasted:>8}  ", words)
+            words = ""
+        if (file, line) not in asked:
+            _row(f"{line:>4}  {_source(file, line)[:48]:<50}", words)
+
+
+def _row(left, words):
+    rest = console.wrap(words, " " * 26, "") if words else [""]
+    if len(left) + len(words) <= console.WIDTH:
+        console.say((left + words).rstrip())
+        return
+    console.say(left.rstrip())
+    for line in console.wrap(words, " " * 26) if rest else ():
+        console.say(line)
+
+
+def _place(file):
+    """A file as the interpreter's counts name it; Triton's own library has no lines of the day's."""
+    return "" if "site-packages" in file or file.startswith("/") else file
+
+
+def _source(file, line):
+    try:
+        return (paths.ROOT / file).read_text(encoding="utf-8").splitlines()[line - 1].strip()
+    except (OSError, IndexError):
+        return ""
+
+
+def _architectures(made):
+    console.say(f"{'':7}{'registers':>10}{'stack':>8}{'shared':>10}{'bits a load':>13}{'instructions':>14}  tensor cores")
+    for one in made:
+        if "refused" in one:
+            for line in console.wrap(f"sm_{one['sm']}  refused: {one['refused']}", "       ", ""):
+                console.say(line)
+            continue
+        values = python_metrics.of_code(one)
+        size = lambda count: f"{count:,} B" if count else "-"
+        console.say(f"sm_{one['sm']:<4}{values['registers']:>10}{size(values['spilled']):>8}{size(values['shared']):>10}"
+                    f"{values['load_bits'] or '-':>13}{values['instructions']:>14}  {_tensor(one)}")
+
+
+def _tensor(made):
+    counts = sum(map(python_metrics.instructions, made["kernels"]), Counter())
+    names = sorted({kind.split(".")[0] for kind in counts if sass.grouped({kind: 1})["tensor"]})
+    return ", ".join(f"{sum(n for kind, n in counts.items() if kind.split('.')[0] == name)} {name}" for name in names) or "none"
+
+
+def _day(day, given, more):
+    names = list(rungs.of_day(day))
+    collected = {}
+    for name in names:
+        try:
+            collected[name] = _asked(day, name, more, lines=False)
+        except DaysError as error:
+            if error.code == WRONG or more:
+                collected[name] = None
+                continue
+            raise
+    if given.get("--json"):
+        outputs.put_json(given.get("--json"), {"variants": [{"day": day.target, "variant": name, **found[0], "compiled": found[1]}
+                                                            for name, found in collected.items() if found]})
+        return 0
+    console.say(console.paint(f"Day {day.label}, counted in Triton's interpreter; code of sm_{python_metrics.ARCHITECTURE}", "bold"))
+    width = max(len(name) for name in names) + 1
+    console.say(f"{'rung':<{width}}{'programs':>10}{'loaded/in':>11}{'stored/out':>12}{'wasted':>8}{'bits a load':>13}{'instructions':>14}")
+    for name, found in collected.items():
+        if not found:
+            console.say(f"{name:<{width}}  does not run with these flags")
+            continue
+        values = python_metrics.of_counts(found[0])
+        code = next(one for one in found[1] if one["sm"] == python_metrics.ARCHITECTURE)
+        values.update(python_metrics.of_code(code))
+        console.say(f"{name:<{width}}{values['programs']:>10,}{values['reads_per_input']:>11.2f}{values['writes_per_output']:>12.2f}"
+                    f"{values['wasted_sectors']:>8.0%}{values['load_bits'] or '-':>13}{values['instructions']:>14}")
+    console.say()
+    console.say("Lines?  " + console.paint(f"./days explain {day.number} {names[0]}", "cyan"))
+    return 0

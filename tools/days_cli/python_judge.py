@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: MIT
+"""The four stages of judge.py for a kernel in Python: correct, race-free (programs in three orders), counters (the interpreter's and
+the compiler's), speed; and what a rung is asked for beside the one before it."""
+from __future__ import annotations
+
+import json
+import math
+import os
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from days_cli import console, exercises, judge, outputs, paths, python_day, python_metrics
+from days_cli import gpu as gpus
+from days_cli.errors import ENVIRONMENT, USAGE, WRONG, DaysError
+from days_cli.judge import Stage
+from days_cli.patterns import pattern
+from days_cli.python_metrics import ARCHITECTURE, BY_KEY, METRICS
+
+ORDERS = ("normal", "reversed", "shuffle")
+_ALL = (75, 80, 90)
+_LEAST = 1.25  # a factor between two rungs that counts
+
+
+@dataclass
+class Kernel:
+    """What is judged: a rung of a day, or "exercise"; file: that takes its place."""
+    day: object
+    variant: str = "exercise"
+    file: str = ""
+
+    @property
+    def flags(self):
+        return ["--variant", self.variant, *(["--file", str(self.file)] if self.file else [])]
+
+
+def _cases(kernel, *more):
+    """judge.Told of a run on the kernel's cases."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "cases"
+        line, environment = python_day.command(kernel.day, ["cases", *kernel.flags, "--out", str(path), *more])
+        console.progress("running cases in Triton's interpreter")
+        seconds = judge.case_seconds()
+        ended = judge.programs.run(line, {"NO_COLOR": "1", **environment}, paths.ROOT, None, max(judge.PROGRAM_SECONDS, seconds))
+        console.clear_progress()
+        lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
+    if not ended.problem and ended.code in (USAGE, ENVIRONMENT):
+        raise DaysError(judge._error_of(ended.stderr), "./days doctor", ended.code)
+    told = []
+    for text in lines:
+        try:
+            told.append(json.loads(text))
+        except ValueError:
+            break
+    if len(told) < 2 and not ended.problem:
+        raise DaysError(judge._error_of(ended.stderr), f"./days reset {kernel.day.number}" if kernel.file else "", WRONG)
+    return judge.Told(told[0] if told else {}, [case for case in told if "result" in case],
+                      sum(line.get("cases", 0) for line in told), ended)
+
+
+def _reports(cases, *slugs):
+    """The reports of cases, of these sorts, each a list of lines."""
+    return [report[1:] for case in sorted(cases, key=judge._size) for report in case["reports"] if report[0] in slugs]
+
+
+def correct(kernel):
+    told = _cases(kernel)
+    reports = _reports(told.cases, "oob", "uninit", "assert")
+    failed, doubt = told.failed, told.doubt if told.ended.problem or not told.failed else []
+    if not failed and not reports and not doubt:
+        return _compiles(kernel, told)
+    lines = list(reports[0]) if reports else []
+    if failed and not reports:
+        case = failed[0]
+        lines.append(judge._case_name(case) + ":")
+        lines += [f"    {element['at']} yours {element['got']}   expected {element['expected']}" for element in case["first"][:3]]
+        lines += ["    " + note for note in case["notes"][:3]]
+        races = _reports(failed, "race")
+        if races:  # easier to mend than a wrong element
+            lines += races[0]
+        elif not any(case["notes"] for case in failed):
+            said = pattern([case for case in told.cases if case["result"] != "refused"])
+            lines += ["Pattern: " + said] if said else []
+    lines += doubt
+    good = sum(case["result"] != "fail" for case in told.cases)
+    return Stage("correct", "FAIL", f"{good} of {told.expected} cases pass", lines)
+
+
+def _compiles(kernel, told):
+    """The last of stage 1: the interpreter takes what the compiler refuses."""
+    for made in python_day.asked(kernel.day, ["compile", *kernel.flags], "compiling for sm_75, sm_80 and sm_90"):
+        if "refused" in made:
+            return Stage("correct", "FAIL", f"the interpreter runs it, and the compiler refuses it for sm_{made['sm']}",
+                         [made["refused"], f"The kernel's line {made['line']}." if made["line"] else ""])
+    refused = sum(case["result"] == "refused" for case in told.cases)
+    shapes = len({str(case["shape"]) for case in told.cases})
+    return Stage("correct", "ok", f"{len(told.cases) - refused} cases of {shapes} shapes" +
+                 (f", {refused} refused as they must be" if refused else "") + "; compiles for sm_75, sm_80 and sm_90")
+
+
+def race_free(kernel):
+    """Each order is a run of its own; a race is told whatever came out."""
+    seen = 0
+    for order in ORDERS:
+        told = _cases(kernel, "--small", "--order", order)
+        reports = _reports(told.cases, "race", "oob", "uninit", "assert")
+        if reports:
+            return Stage("race-free", "FAIL", f"programs in {order} order", list(reports[0]))
+        if told.failed:
+            return Stage("race-free", "FAIL", f"wrong with programs in {order} order",
+                         [judge._case_name(told.failed[0]), "The result depends on which program runs first."])
+        if told.doubt:
+            return Stage("race-free", "FAIL", f"did not come to its end with programs in {order} order", told.doubt)
+        seen += len(told.cases)
+    return Stage("race-free", "ok", f"{seen} cases, {len(ORDERS)} orders of programs, every access watched")
+
+
+def measure(kernel, code=True):
+    """{a metric's key: what the kernel has}, on the shape that ./days run shows."""
+    counted = python_day.asked(kernel.day, ["count", *kernel.flags], f"counting {kernel.variant}")
+    if counted["result"] != "ok":
+        raise DaysError(f"{kernel.variant} is wrong at " + " x ".join(map(str, counted["shape"])), code=WRONG)
+    values = python_metrics.of_counts(counted)
+    if code:
+        made = python_day.asked(kernel.day, ["compile", *kernel.flags, "--arch", str(ARCHITECTURE)], f"compiling {kernel.variant}")[0]
+        if "refused" in made:
+            raise DaysError(f"the compiler refuses {kernel.variant}: {made['refused']}", code=WRONG)
+        values.update(python_metrics.of_code(made))
+    return values
+
+
+def counters(kernel, gates, why=""):
+    """Stage 3. gates: {a metric's key: its bound}."""
+    unknown = [key for key in gates if key not in BY_KEY and key != "speed"]
+    if unknown:
+        raise DaysError(f"{kernel.day.target}/ladder.py: a gate is {', '.join(BY_KEY)} or speed, not {unknown[0]}", code=WRONG)
+    asks = [(BY_KEY[key], bound) for key, bound in gates.items() if key in BY_KEY]
+    if not asks:
+        return Stage("counters", "skip", why or "this exercise has no gate on counters")
+    try:
+        values = measure(kernel, any(metric.compiled for metric, _ in asks))
+    except DaysError as error:
+        if error.code != WRONG:
+            raise
+        return Stage("counters", "FAIL", error.message)
+    told = [(metric.holds(values[metric.key], bound), f"{metric.label} {metric.shown(values[metric.key])}, asked {metric.bound(bound)}")
+            for metric, bound in asks]
+    missed = [text for good, text in told if not good]
+    if missed:
+        word = f"{kernel.variant} --mine" if kernel.variant != "exercise" else "exercise"
+        return Stage("counters", "FAIL", "; ".join(missed), [f"Why: ./days explain {kernel.day.number} {word}"])
+    return Stage("counters", "ok", "; ".join(text for _, text in told))
+
+
+def speed(kernel, gates):
+    gpu = gpus.detect().gpu
+    if not gates.get("speed"):
+        return Stage("speed", "skip", "this exercise has no gate on speed")
+    if not gpu:
+        return Stage("speed", "skip", f"no GPU here; the gate is {gates['speed']:.0%} of its limit")
+    where, remark = python_day.backend(None)
+    if where != "cuda":
+        return Stage("speed", "skip", remark)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "results.json"
+        line, environment = python_day.command(kernel.day, ["run", *kernel.flags, "--json", str(path)], "cuda")
+        ended = judge.programs.run(line, {"NO_COLOR": "1", **environment}, paths.ROOT, None, judge.PROGRAM_SECONDS)
+        if ended.problem or ended.code or not path.exists():
+            return Stage("speed", "FAIL", ended.problem or "wrong on this GPU", ended.stderr.strip().splitlines()[:8])
+        table = json.loads(path.read_text(encoding="utf-8"))["tables"][0]
+    row = next(row for row in table["rows"] if row["name"] == kernel.variant)
+    return Stage("speed", "ok" if row["of_limit"] >= gates["speed"] else "FAIL",
+                 f"{row['of_limit']:.0%} of this {gpu.name}'s {table['limit']['name']}, at least {gates['speed']:.0%}")
+
+
+def run_stages(kernel, gates, told, why=""):
+    """Up to the first that fails; told(Stage) hears of each. Returns the stages."""
+    return judge.run_stages((lambda: correct(kernel), lambda: race_free(kernel), lambda: counters(kernel, gates, why),
+                             lambda: speed(kernel, gates)), told)
+
+
+# ---- rungs ----
+
+def asked_of(rung):
+    """({a metric's key: its bound}, [a sentence for each]) of what falls from the rung before to this one: at most two, the first in
+    the order of METRICS. ({}, []) where nothing does."""
+    start, goal = (_known(Kernel(rung.day, name)) for name in (rung.before.name, rung.name))
+    gates, says = {}, []
+    for metric in METRICS:
+        first, last = start[metric.key], goal[metric.key]
+        better, worse = (last, first) if metric.most else (first, last)
+        if worse - better <= metric.apart or better and worse / better < _LEAST or len(gates) == 2:
+            continue
+        if metric.key == "registers" and gates:
+            continue
+        gates[metric.key] = _between(first, last)
+        says.append(f"Asked: {metric.label} {metric.bound(gates[metric.key])}; {rung.before.name} has {metric.shown(first)}, "
+                    f"{rung.name} has {metric.shown(last)}.")
+    return gates, says
+
+
+def _between(first, last):
+    """A bound near the goal: exact where it is a whole number of few, else with a quarter of the way left."""
+    if float(last).is_integer() and last < 20:
+        return last
+    bound = last + 0.25 * (first - last)
+    return round(bound, 2) if abs(last) < 20 else math.floor(bound)
+
+
+def _known(kernel):
+    """measure(), remembered as long as the day's and the runner's files are as they are."""
+    path = paths.BUILD / "python-counts.json"
+    stamp = max(file.stat().st_mtime_ns for folder in (kernel.day.folder, python_day.PROGRAM) for file in folder.glob("*.py"))
+    key = f"{kernel.day.target} {kernel.variant} {stamp}"
+    try:
+        known = json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        known = {}
+    if set(known.get(key, ())) != {metric.key for metric in METRICS}:
+        known = {name: values for name, values in known.items() if name.split()[:2] != key.split()[:2]}
+        known[key] = measure(kernel)
+        outputs.put(path, json.dumps(known, indent=1) + "\n")
+    return known[key]
+
+
+def shown_file(what):
+    """The learner's file as it is typed."""
+    return exercises.shown(exercises.my_file(what))
+
+
+def as_file(text, name):
+    """A text as a file that can be judged, in build/."""
+    folder = paths.BUILD / "python-files"
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{name}-{os.getpid()}.py"
+    path.write_text(text, encoding="utf-8")
+    return path

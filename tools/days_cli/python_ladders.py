@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: MIT
+"""What a Python day's ladder.py says of its rungs, read without importing it: ./days itself needs no NumPy."""
+from __future__ import annotations
+
+import ast
+import functools
+
+from days_cli.errors import WRONG, DaysError
+
+
+@functools.lru_cache(maxsize=None)
+def _ladders(path, _stamp):
+    """[{name, rungs, exercise: {goal, starts, solution} or None}] of the Ladder(...) calls in a ladder.py."""
+    tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
+    found = []
+    for call in ast.walk(tree):
+        if not (isinstance(call, ast.Call) and getattr(call.func, "id", "") == "Ladder"):
+            continue
+        members = dict(zip(("name", "extents", "rungs"), call.args), **{word.arg: word.value for word in call.keywords})
+        name, rungs = ast.literal_eval(members["name"]), ast.literal_eval(members["rungs"])
+        exercise = members.get("exercise")
+        if exercise is not None:
+            given = dict(zip(("goal", "starts", "solution", "gates"), exercise.args), **{w.arg: w.value for w in exercise.keywords})
+            exercise = {key: ast.literal_eval(given[key]) for key in ("goal", "starts", "solution", "gates") if key in given}
+        found.append((call.lineno, {"name": name, "rungs": rungs, "exercise": exercise}))
+    return [ladder for _, ladder in sorted(found, key=lambda one: one[0])]
+
+
+def ladders(day):
+    """[] without a ladder.py. Members that are no literals, or a file that Python cannot read, are a DaysError with its place."""
+    path = day.folder / "ladder.py"
+    try:
+        return _ladders(path, path.stat().st_mtime_ns)
+    except OSError:
+        return []
+    except SyntaxError as error:
+        raise DaysError(f"{day.target}/ladder.py:{error.lineno}: {error.msg}", code=WRONG) from error
+    except (ValueError, KeyError) as error:
+        raise DaysError(f"{day.target}/ladder.py: name, rungs and exercise of a Ladder have to stand there as literals", code=WRONG) from error
+
+
+def files(day):
+    """{rung: its file}, ladder by ladder."""
+    found = {}
+    for ladder in ladders(day):
+        for name in ladder["rungs"]:
+            there = sorted(day.folder.glob(f"[0-9][0-9]_{name}.py"))
+            if not there:
+                raise DaysError(f"{day.target} has no file NN_{name}.py, which ladder.py names", code=WRONG)
+            found[name] = there[0]
+    return found
+
+
+def header(path):
+    """A file's docstring."""
+    try:
+        return ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+    except SyntaxError:
+        return ""
+
+
+def exercise(day):
+    """(goal, starting rung, solution) of the ladder that has an exercise; None where none has."""
+    found = next((ladder["exercise"] for ladder in ladders(day) if ladder["exercise"]), None)
+    if not found:
+        return None
+    return found["goal"], found["starts"], found["solution"]
+
+
+def gates_of(day):
+    """{a metric's key: its bound} of the exercise."""
+    return next(ladder["exercise"] for ladder in ladders(day) if ladder["exercise"]).get("gates", {})
+
+
+def start_text(rung):
+    """The rung before as a learner's file of this rung: its code under a docstring of its own."""
+    text = rung.before.file.read_text(encoding="utf-8")
+    tree = ast.parse(text)
+    about, body = header(rung.before.file), text
+    if about:
+        lines = text.splitlines(keepends=True)
+        body = "".join(lines[:tree.body[0].lineno - 1] + lines[tree.body[0].end_lineno:])
+    licence, _, code = body.partition("\n") if body.startswith("# SPDX") else ("", "", body)
+    head = f'"""Yours: {rung.name} of day {rung.day.number}. It begins as {rung.before.name}, which is right; the note says what is missing.\n\n' \
+           f"    ./days check {rung.words}     what is asked, and how far you are\n" \
+           f"    ./days hint {rung.words}      what the note says of it\n\n" \
+           f"What {rung.before.name} does: {about}\n" + '"""\n'
+    return (licence + "\n" if licence else "") + head + code.lstrip("\n")
+
+
+def plain(text):
+    """A text of Python without comments, docstrings and layout; as it is where it cannot be read."""
+    try:
+        tree = ast.parse(text)
+    except SyntaxError:
+        return text
+    for node in ast.walk(tree):
+        body = getattr(node, "body", None)
+        if isinstance(body, list) and body and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
+            body[0] = ast.Pass()
+    return ast.unparse(tree)

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: MIT
+"""Runs a launcher on a case, in Triton's interpreter, and says what came of it as the days' other programs do."""
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from python_days import watch
+from python_days.comparing import compare
+from python_days.day import shown
+from python_days.tensors import Tensor
+
+_SMALL = 20000  # elements of all tensors: a case that is also run in other orders of its programs
+_SOURCE = {"oob": "out-of-bounds access", "race": "race between programs", "uninit": "load of what nobody has written",
+           "assert": "an assertion fails"}
+
+
+@dataclass
+class Case:
+    kind: str
+    shape: tuple
+    inputs: str = ""
+
+
+@dataclass
+class Outcome:
+    """result: ok, fail or refused; reports: what watching found; notes: what an exception said."""
+    result: str
+    facts: dict = field(default_factory=dict)
+    reports: list = field(default_factory=list)
+    notes: list = field(default_factory=list)
+    launches: list = field(default_factory=list)
+
+
+def all_cases(ladder, thin=False):
+    """Every case of a ladder. thin: of a type as wide as another every third shape, as a CPU's tests have it."""
+    found = []
+    for kind in ladder.types:
+        shapes = ladder.shapes[::3] if thin and kind == "bf16" and "fp16" in ladder.types else ladder.shapes
+        found += [Case(kind, shape, inputs) for shape in shapes for inputs in ("", *ladder.hostile)]
+    return found + [Case(ladder.types[0], ladder.shapes[len(ladder.shapes) // 2], inputs) for inputs in ladder.refused]
+
+
+def is_small(ladder, case):
+    inputs, outputs = ladder.make(case.kind, case.shape, draw=False)
+    return sum(t.numel() for t in (*inputs, *outputs) if isinstance(t, Tensor)) <= _SMALL and case.inputs not in ladder.refused
+
+
+def run(ladder, launch, case, order="normal"):
+    inputs, outputs = ladder.make(case.kind, case.shape, case.inputs)
+    before = [copy.deepcopy(tensor) for tensor in inputs]
+    with np.errstate(all="ignore"), watch.Watch(order) as watching:
+        refusal, notes = _launched(launch, [*inputs, *(t for t in outputs if not any(t is other for other in inputs))], watching)
+    if case.inputs in ladder.refused:
+        if refusal:
+            return Outcome("refused", notes=[refusal])
+        return Outcome("fail", notes=notes or [f"the launcher takes {case.inputs}, and must refuse it with a ValueError"])
+    if refusal:
+        notes = [f"the launcher refuses it: {refusal}"]
+    facts = judged(ladder, before, inputs, outputs)
+    bad = facts["wrong"] or notes or any(report.slug != "race" for report in watching.reports)
+    return Outcome("fail" if bad else "ok", facts, watching.reports, notes, watching.launches)
+
+
+def judged(ladder, before, inputs, outputs):
+    """The comparison of all outputs with the reference, as one; an input that is no output has to be as it was."""
+    facts = {"wrong": 0, "compared": 0, "unwritten": 0, "worst": 0.0, "first": [], "least_ratio": None, "most_ratio": None}
+    for number, (made, expected) in enumerate(zip(outputs, ladder.expected(before))):
+        one = compare("out" if len(outputs) == 1 else f"out{number}", made, expected, ladder.tolerance)
+        worst = [value for value in (facts["worst"], one["worst"])]
+        facts = {**one, "wrong": facts["wrong"] + one["wrong"], "compared": facts["compared"] + one["compared"],
+                 "unwritten": facts["unwritten"] + one["unwritten"], "first": facts["first"] + one["first"],
+                 "worst": None if None in worst else max(worst)}
+    for was, tensor in zip(before, inputs):
+        if isinstance(tensor, Tensor) and not any(tensor is made for made in outputs):
+            if not np.array_equal(np.ascontiguousarray(was.array).view(np.uint8), np.ascontiguousarray(tensor.array).view(np.uint8)):
+                facts["wrong"] += 1
+                facts["first"].append({"at": "an input", "got": "changed", "expected": "unchanged"})
+    return facts
+
+
+def _launched(launch, tensors, watching):
+    """(why the launcher refuses, [what went wrong in it])."""
+    try:
+        launch(*tensors)
+    except ValueError as error:
+        if watch.line_of(error)[0] and not watching.launches:
+            return str(error), []
+        return "", [_told(error, watching)]
+    except Exception as error:  # a kernel may do anything
+        return "", [_told(error, watching)]
+    return "", []
+
+
+def _told(error, watching):
+    """What an exception says, as a line with its place; an assertion of the kernel's becomes a report."""
+    file, line = watch.line_of(error)
+    while error.__cause__ is not None:
+        error = error.__cause__
+    words = str(error).strip().splitlines()
+    text = words[-1].strip() if words else ""
+    if isinstance(error, AssertionError):
+        watching.report("assert", (file, line), text or "an assertion fails")
+        return f"an assertion fails: {text}"
+    at = f"{shown(file)}:{line}: " if file else ""
+    return f"{at}{type(error).__name__}: {text}"
+
+
+def describe(report):
+    """A report as lines, with its slug, as ./days shows those of the CPU backend."""
+    file, line = report.where
+    if not file:
+        return [f"error: {_SOURCE[report.slug]} [triton-{report.slug}]", report.says]
+    with open(file, encoding="utf-8") as source:
+        lines = source.read().splitlines()
+    code = lines[line - 1].strip() if line <= len(lines) else ""
+    return [f"error: {_SOURCE[report.slug]} [triton-{report.slug}]", f"{shown(file)}:{line}  {code}", f"    {report.says}"]
+
+
+def as_json(ladder, case, outcome):
+    """What ./days check reads of a case."""
+    grids = [int(np.prod(launch.grid)) for launch in outcome.launches if launch.grid]
+    return {"ladder": ladder.name, "type": case.kind, "shape": dict(zip(ladder.extents, case.shape)), "inputs": case.inputs,
+            "result": outcome.result, "notes": outcome.notes, "blocks": max(grids, default=0), "threads": 0,
+            "reports": [[report.slug, *describe(report)] for report in outcome.reports],
+            **{"wrong": 0, "compared": 0, "unwritten": 0, "first": [], **outcome.facts}}
+
+
+def counted(launches):
+    """The launches of a case as JSON: [{name, grid, lines: [{file, line, op, argument, accesses, bytes, sectors}]}]."""
+    return [{"name": launch.name, "grid": list(launch.grid),
+             "lines": [{"file": shown(file), "line": line, "op": op, "argument": argument, **vars(counts)}
+                       for (file, line, op, argument), counts in sorted(launch.lines.items())]} for launch in launches]

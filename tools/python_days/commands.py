@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: MIT
+"""What the program of a Python day does, one function a command."""
+from __future__ import annotations
+
+import json
+import os
+import sys
+
+from days_cli import console
+from days_cli.errors import USAGE, WRONG, DaysError
+from python_days.day import EXERCISE, Day, shown
+from python_days.tensors import TYPES
+
+
+def _day(given):
+    return Day(given.folder)
+
+
+def _chosen(day, given):
+    """[(ladder, rungs, types, shape or None)] that --variant, --type and --size name."""
+    names = given.variant.split(",") if given.variant else []
+    for name in names:
+        day.ladder_of(name)
+    kinds = given.type.split(",") if given.type else []
+    for kind in kinds:
+        if kind not in TYPES:
+            raise DaysError(f'--type is one of {", ".join(TYPES)}, not "{kind}"', f"./days run {day.number}", USAGE)
+    found = []
+    for ladder in day.ladders:
+        rungs = [name for name in (names or ladder.rungs) if name in ladder.rungs or name == EXERCISE and ladder.exercise]
+        types = [kind for kind in ladder.types if not kinds or kind in kinds]
+        if rungs and types and (not given.size or names or _fits(ladder, given.size)):
+            found.append((ladder, rungs, types, _shape(day, ladder, given.size)))
+    if not found:
+        known = "; ".join(f"{ladder.name}: {' x '.join(ladder.extents)}, {', '.join(ladder.types)}" for ladder in day.ladders)
+        raise DaysError(f"no ladder of day {day.number:02d} {day.name} fits these flags. There are {known}",
+                        f"./days run {day.number}", USAGE)
+    return found
+
+
+def _fits(ladder, size):
+    return len(size.split("x")) == len(ladder.extents)
+
+
+def _shape(day, ladder, size):
+    if not size:
+        return None
+    parts = size.split("x")
+    if len(parts) != len(ladder.extents) or not all(part.isdecimal() and int(part) > 0 for part in parts):
+        shown_as = "x".join(map(str, ladder.show))
+        raise DaysError(f'--size of {ladder.name} is {" x ".join(ladder.extents)}, each at least 1, such as {shown_as}; not "{size}"',
+                        f"./days run {day.number} --size {shown_as}", USAGE)
+    return tuple(map(int, parts))
+
+
+def run(given):
+    day = _day(given)
+    if given.list:
+        for ladder in day.ladders:
+            console.say(f"{ladder.name}, {' x '.join(ladder.extents)}, {', '.join(ladder.types)}")
+            for rung in ladder.rungs:
+                console.say(f"  {rung:<14} {shown(day.file(rung))}")
+        return 0
+    if os.environ.get("DAYS_BACKEND") == "cuda":
+        from python_days import on_gpu
+        return on_gpu.run(day, _chosen(day, given), given)
+    from python_days import showing
+    return showing.run(day, _chosen(day, given), given)
+
+
+def cases(given):
+    """Each case as a line of JSON, after a header that says how many there will be."""
+    from python_days import cases as running
+    day = _day(given)
+    ladder = day.ladder_of(given.variant)
+    wanted = running.all_cases(ladder)
+    if given.small:
+        wanted = [case for case in wanted if case.kind == ladder.types[0] and running.is_small(ladder, case)]
+    with open(given.out, "w", encoding="utf-8") as out:
+        def say(**members):
+            out.write(json.dumps(members) + "\n")
+            out.flush()
+        say(ladder=ladder.name, cases=len(wanted), exercise=vars(ladder.exercise) if ladder.exercise else None)
+        launch = day.launch(given.variant, given.file)
+        good = True
+        for case in wanted:
+            outcome = running.run(ladder, launch, case, given.order or "normal")
+            say(**running.as_json(ladder, case, outcome))
+            good = good and outcome.result != "fail"
+            if given.small and outcome.reports:
+                break  # a report is what --small is asked for
+    return 0 if good else WRONG
+
+
+def count(given):
+    """What each line moves, on the shape that run shows."""
+    from python_days import cases as running
+    day = _day(given)
+    ladder = day.ladder_of(given.variant)
+    kind, shape = given.type or ladder.types[0], _shape(day, ladder, given.size) or ladder.show
+    if kind not in ladder.types:
+        raise DaysError(f"{ladder.name} has no {kind}: {', '.join(ladder.types)}", f"./days explain {day.number}", USAGE)
+    outcome = running.run(ladder, day.launch(given.variant, given.file), running.Case(kind, shape))
+    inputs, outputs = ladder.make(kind, shape, draw=False)
+    read, written = ladder.traffic(inputs, outputs)
+    json.dump({"ladder": ladder.name, "type": kind, "shape": list(shape), "extents": list(ladder.extents), "read_bytes": read,
+               "written_bytes": written, "result": outcome.result, "notes": outcome.notes,
+               "reports": [running.describe(report) for report in outcome.reports], "launches": running.counted(outcome.launches)},
+              sys.stdout)
+    return 0
+
+
+def compile(given):
+    """What the compiler makes of rungs, for several architectures."""
+    from python_days import compiled
+    day = _day(given)
+    found = []
+    for ladder, rungs, types, shape in _chosen(day, given):
+        for rung in rungs:
+            launch = day.launch(rung, given.file if rung == given.variant else None)
+            for kind in types if given.type else types[:1]:
+                for sm in map(int, given.arch.split(",") if given.arch else map(str, compiled.ARCHITECTURES)):
+                    found.append(_compiled(compiled, ladder, rung, launch, kind, shape or ladder.show, sm, given.lines))
+    json.dump(found, sys.stdout)
+    return 0
+
+
+def _compiled(compiled, ladder, rung, launch, kind, shape, sm, lines):
+    made = {"ladder": ladder.name, "rung": rung, "type": kind, "sm": sm, "shape": list(shape), "kernels": []}
+    inputs, outputs = ladder.make(kind, shape, draw=False)
+    try:
+        kernels = compiled.compiled(launch, [*inputs, *(t for t in outputs if not any(t is one for one in inputs))], sm, lines)
+    except compiled.Refused as refused:
+        return {**made, "refused": str(refused), "line": refused.where}
+    for kernel in kernels:
+        made["kernels"].append({"name": kernel.name, "warps": kernel.warps, "stages": kernel.stages, "shared": kernel.shared,
+                                "registers": kernel.registers, "stack": kernel.stack,
+                                "lines": [{"file": shown(file) if file else "", "line": line, "counts": dict(counts)}
+                                          for (file, line), counts in sorted(kernel.lines.items())]})
+    made["load_bits"] = compiled.load_bits(kernels)
+    return made
+
+
+def test(given):
+    from python_days import testing
+    return testing.run(_day(given))
+
+
+def bench(given):
+    from python_days import on_gpu
+    day = _day(given)
+    return on_gpu.bench(day, _chosen(day, given), given)

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: MIT
+"""How a result is held against the reference, which is computed in double."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from python_days.tensors import FLOATS, POISON, TYPES, Tensor, stored
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """relative and absolute, of the computation; rounding the result to its type comes on top. None: no error at all."""
+    relative: object
+    absolute: object
+
+    def of(self, kind, expected):
+        """The largest error that is let pass, for each element."""
+        relative, absolute = (part[kind] if isinstance(part, dict) else part for part in (self.relative, self.absolute))
+        digits = FLOATS[kind]
+        with np.errstate(invalid="ignore", over="ignore"):
+            rounding = 2.0 ** -digits * np.abs(expected) + (2.0 ** -25 if kind == "fp16" else 0)
+            return relative * np.abs(expected) + absolute + (rounding if digits < 24 else 0)
+
+
+exact = Tolerance(None, None)
+
+
+def within(relative=0.0, absolute=0.0):
+    """Each a number, or one for each type: within(relative={"fp32": 1e-6, "fp16": 1e-3})."""
+    return Tolerance(relative, absolute)
+
+
+def compare(name, made, expected, tolerance):
+    """{wrong, compared, unwritten, worst, first, ratios} of a Tensor against what it should be."""
+    expected = np.asarray(expected)
+    if expected.shape != made.shape:
+        raise ValueError(f"the reference gives {name} the shape {expected.shape}, and it has {made.shape}")
+    got = made.values()
+    if made.kind not in FLOATS:
+        bad, error = got != expected, np.abs(got.astype(np.float64) - expected.astype(np.float64))
+    else:
+        with np.errstate(invalid="ignore", over="ignore"):
+            rounded = Tensor(stored(expected, made.kind), made.kind).values()
+            same = (got == rounded) | (np.isnan(got) & np.isnan(rounded))
+            error = np.where(same, 0.0, np.abs(got - expected))
+            bad = ~same
+            if tolerance.relative is not None:
+                bad &= ~(error <= tolerance.of(made.kind, expected))
+    at = np.flatnonzero(bad)
+    memory = np.ascontiguousarray(made.array).reshape(-1)
+    poison = np.full(1, POISON, np.uint8).repeat(made.element_size()).view(TYPES[made.kind][1])[0]
+    first = [{"at": f"{name}[{', '.join(str(int(n)) for n in np.unravel_index(i, made.shape))}]",
+              "got": _shown(got.flat[i], memory[i], poison), "expected": f"{expected.flat[i]:.9g}"} for i in at[:5]]
+    worst = float(np.max(error)) if error.size else 0.0
+    with np.errstate(invalid="ignore", divide="ignore"):
+        ratios = got.flat[at] / expected.flat[at] if made.kind in FLOATS else np.array([])
+    return {"wrong": int(at.size), "compared": int(got.size), "unwritten": int((memory == poison).sum()) if at.size else 0,
+            "worst": worst if np.isfinite(worst) else None, "first": first,
+            "least_ratio": float(ratios.min()) if ratios.size and np.isfinite(ratios).all() else None,
+            "most_ratio": float(ratios.max()) if ratios.size and np.isfinite(ratios).all() else None}
+
+
+def _shown(value, memory, poison):
+    return f"{value:.9g}" + (" (what it was filled with)" if memory == poison else "")

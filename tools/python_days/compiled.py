@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: MIT
+"""What Triton's compiler makes of a rung, without a GPU: the launcher runs as it is, each launch is compiled and none is run. To be
+used in a process of its own, in which triton was imported without its interpreter."""
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import re
+import subprocess
+import tempfile
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import triton
+from triton.backends.compiler import GPUTarget
+from triton.runtime.autotuner import Autotuner
+from triton.runtime.driver import driver
+from triton.runtime.jit import JITFunction
+
+from days_cli import sass
+
+ARCHITECTURES = (75, 80, 90)
+_TOOLS = Path(triton.__file__).parent / "backends" / "nvidia" / "bin"
+
+
+@dataclass
+class Kernel:
+    """What became of one launch. lines: {(file, line): Counter of instructions, as sass.kind names them}."""
+    name: str
+    warps: int
+    stages: int
+    shared: int  # bytes a block
+    registers: int = 0
+    stack: int = 0  # bytes a thread: what did not fit into registers
+    lines: dict = field(default_factory=dict)
+
+    @property
+    def instructions(self):
+        return sum(self.lines.values(), Counter())
+
+
+class Refused(Exception):
+    """The compiler's reason, in its own words, and where: (file, line) or None."""
+
+    def __init__(self, reason, where=None):
+        super().__init__(reason)
+        self.where = where
+
+
+class _NoGpu:
+    """Stands where Triton asks for the device."""
+
+    def __init__(self, sm):
+        self._sm = sm
+
+    def get_current_device(self):
+        return self._sm
+
+    def get_current_stream(self, device):
+        return 0
+
+    def get_current_target(self):
+        return GPUTarget("cuda", self._sm, 32)
+
+
+def compiled(launch, arguments, sm, lines=False):
+    """The Kernels that a launcher starts with these arguments, for one architecture; Refused where Triton says no."""
+    made, run, bench = [], JITFunction.run, Autotuner.do_bench
+
+    def only_compiled(self, *given, grid, warmup, **named):
+        kernel = run(self, *given, grid=grid, warmup=True, **named)
+        made.append((self.fn.__name__, kernel))
+        return kernel
+    driver.set_active(_NoGpu(sm))
+    JITFunction.run = only_compiled
+    # What would be timed to find the best configuration is only compiled; the first of them stands for all.
+    Autotuner.do_bench = property(lambda self: lambda call, quantiles: (call(), [0.0, 0.0, 0.0])[1])
+    said = io.StringIO()
+    try:
+        with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+            launch(*arguments)
+    except Exception as error:  # whatever the compiler's stages throw, it is the kernel's reader who has to know
+        raise Refused(*_reason(error, said.getvalue())) from error
+    finally:
+        JITFunction.run, Autotuner.do_bench = run, bench
+    return [_kernel(name, kernel, lines) for name, kernel in made]
+
+
+def _reason(error, said):
+    """(sentence, (file, line) or None) of a compiler's error, which quotes the source and then says what is wrong."""
+    chain = [error]
+    while chain[-1].__cause__ is not None:
+        chain.append(chain[-1].__cause__)
+    text = str(chain[-1]) or type(chain[-1]).__name__
+    place = re.search(r"at (\d+):\d+:", str(error))
+    source = getattr(getattr(error, "node", None), "lineno", None)
+    stated = [line.strip() for line in text.splitlines() if line.strip() and not set(line.strip()) <= {"^"}]
+    reason = stated[-1] if stated else type(error).__name__
+    more = re.search(r"^.*\berror: (.*)$", said, re.MULTILINE)
+    if more and more[1] not in reason:
+        reason += f": {more[1]}"
+    return reason[:300], (int(place[1]) if place else source)
+
+
+def _kernel(name, kernel, lines):
+    found = Kernel(name, kernel.metadata.num_warps, kernel.metadata.num_stages, kernel.metadata.shared)
+    with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
+        file.write(kernel.asm["cubin"])
+        file.flush()
+        usage = _said("cuobjdump", "--dump-resource-usage", file.name)
+        listing = _said("nvdisasm", "-gi" if lines else "-g", "-c", file.name)
+    resources = dict(re.findall(r"(REG|STACK):(\d+)", usage))
+    found.registers, found.stack = int(resources.get("REG", 0)), int(resources.get("STACK", 0))
+    parsed = {kernel.metadata.name: sass.Kernel(kernel.metadata.name, name)}
+    sass.read_nvdisasm(listing, parsed)
+    found.lines = parsed[kernel.metadata.name].lines
+    return found
+
+
+def _said(tool, *words):
+    environment = {name: value for name, value in os.environ.items() if name != "LD_LIBRARY_PATH"}
+    done = subprocess.run([str(_TOOLS / tool), *words], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False, env=environment)
+    return done.stdout.decode(errors="replace")
+
+
+def load_bits(kernels):
+    """The width of most loads from global memory, in bits; 0 where there is none that has a width."""
+    counts = Counter()
+    for kernel in kernels:
+        for kind, count in kernel.instructions.items():
+            if kind.split(".")[0] in ("LDG", "LDGSTS"):
+                counts[int(kind.split(".")[1])] += count
+    return max(counts, key=lambda bits: (counts[bits], bits), default=0)

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: MIT
+"""A ladder: one problem, the rungs that compete on it, and what each is held to. A Python day's ladder.py makes one or several,
+each under a name of its module; docs/python_days.md says what each member means."""
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Callable, Dict, Optional, Tuple
+
+import numpy as np
+
+from python_days import comparing
+from python_days.tensors import Tensor, empty, stored
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """What exercise.py asks for. gates: {a metric of metrics.py: its bound}."""
+    goal: str
+    starts: str
+    solution: str
+    gates: Dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Ladder:
+    """problem(make, *extents) -> (inputs, outputs) for a Maker; reference(*inputs) -> outputs, of and as arrays in double. A tensor
+    that is among both is changed in place."""
+    name: str
+    extents: Tuple[str, ...]
+    rungs: Tuple[str, ...]
+    problem: Callable
+    reference: Callable
+    shapes: Tuple[Tuple[int, ...], ...]
+    show: Tuple[int, ...]  # what run and explain take without a GPU
+    bench: Tuple[Tuple[int, ...], ...]
+    types: Tuple[str, ...] = ("fp32",)
+    tolerance: comparing.Tolerance = comparing.exact
+    hostile: Dict[str, Callable] = field(default_factory=dict)  # other problems of the same shapes
+    refused: Dict[str, Callable] = field(default_factory=dict)  # what each launcher must refuse with ValueError
+    sweep: Tuple[Tuple[int, ...], ...] = ()
+    flops: Optional[Callable] = None  # of the extents; without it memory is the measure
+    exercise: Optional[Exercise] = None
+    lesson: str = ""
+
+    def make(self, kind, shape, inputs="", draw=True):
+        """(inputs, outputs) of a case; inputs: "" or the name of a hostile or refused one."""
+        problem = {**self.hostile, **self.refused}[inputs] if inputs else self.problem
+        made_in, made_out = problem(Maker(kind, draw), *shape)
+        return list(made_in), list(made_out)
+
+    def traffic(self, inputs, outputs):
+        """The least bytes that must be read and written."""
+        size = lambda tensors: sum(t.numel() * t.element_size() for t in tensors if hasattr(t, "data_ptr"))
+        return size(inputs), size(outputs)
+
+    def expected(self, inputs):
+        """The reference's outputs as a list of arrays."""
+        with np.errstate(all="ignore"):
+            made = self.reference(*(t.values() if isinstance(t, Tensor) else t for t in inputs))
+        return list(made) if isinstance(made, (tuple, list)) else [made]
+
+
+class Maker:
+    """Makes a problem's tensors in the case's type, the same on every run. draw: False where nobody will read the values."""
+
+    def __init__(self, kind, draw=True):
+        self.kind, self.draw, self._random = kind, draw, np.random.default_rng(1)
+
+    def normal(self, *shape, kind=None, scale=1.0, shift=0.0):
+        """Normally distributed."""
+        if not self.draw:
+            return self._undrawn(shape, kind)
+        drawn = self._random.standard_normal(shape, np.float32)
+        return Tensor.of(drawn * np.float32(scale) + np.float32(shift) if (scale, shift) != (1.0, 0.0) else drawn, kind or self.kind)
+
+    def integers(self, low, high, *shape, kind="int32"):
+        """low to high - 1."""
+        return self._undrawn(shape, kind) if not self.draw else Tensor.of(self._random.integers(low, high, shape), kind)
+
+    def fill(self, values, *shape, kind=None):
+        """These values again and again, in the order of the memory."""
+        count = int(np.prod(shape))
+        values = np.asarray(values, np.float64)
+        return Tensor.of(np.resize(values, count).reshape(shape) if count else np.empty(shape), kind or self.kind)
+
+    def output(self, *shape, kind=None):
+        """Filled with what nobody would write."""
+        return empty(shape, kind or self.kind)
+
+    def padded(self, tensor, pitch, fill=np.nan):
+        """A matrix whose rows begin `pitch` elements apart; what lies between holds `fill`, and nobody has a right to it."""
+        rows, cols = tensor.shape
+        memory = np.full((rows, pitch), stored(fill if tensor.kind in ("fp64", "fp32", "fp16", "bf16") else 0, tensor.kind))
+        memory[:, :cols] = tensor.array
+        return Tensor(memory[:, :cols], tensor.kind, tensor.written)
+
+    def shifted(self, tensor):
+        """The same values in memory that begins one element later: aligned to an element and to nothing more."""
+        memory = np.empty(tensor.array.size + 1, tensor.array.dtype)
+        memory[1:] = tensor.array.reshape(-1)
+        return Tensor(memory[1:].reshape(tensor.shape), tensor.kind, tensor.written)
+
+    def _undrawn(self, shape, kind):
+        made = empty(shape, kind or self.kind)
+        made.written = None
+        return made

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: MIT
+"""What a launcher asks of its tensors before it launches: each refusal is a ValueError that names the tensor. All that is asked is
+what PyTorch's tensors tell, too, so that the same launcher serves both."""
+from __future__ import annotations
+
+
+def same_type(**tensors):
+    (first, model), *others = tensors.items()
+    for name, tensor in others:
+        if tensor.dtype != model.dtype:
+            raise ValueError(f"{name} is {_type(tensor)}, and {first} is {_type(model)}")
+        if str(tensor.device) != str(model.device):
+            raise ValueError(f"{name} is on {tensor.device}, and {first} on {model.device}")
+
+
+def same_shape(**tensors):
+    (first, model), *others = tensors.items()
+    for name, tensor in others:
+        if tuple(tensor.shape) != tuple(model.shape):
+            raise ValueError(f"{name} is {_shape(tensor)}, and {first} {_shape(model)}")
+
+
+def contiguous(**tensors):
+    for name, tensor in tensors.items():
+        if not tensor.is_contiguous():
+            raise ValueError(f"{name} is not contiguous: its strides are {', '.join(map(str, tensor.stride()))}")
+
+
+def rows_dense(**tensors):
+    """Of matrices: neighbours in a row are neighbours in memory; rows may lie apart."""
+    for name, tensor in tensors.items():
+        if tensor.dim() != 2:
+            raise ValueError(f"{name} has {tensor.dim()} dimensions, and a matrix has 2")
+        if tensor.shape[1] > 1 and tensor.stride(1) != 1:
+            raise ValueError(f"{name}'s columns lie {tensor.stride(1)} elements apart, not side by side")
+
+
+def _type(tensor):
+    return str(tensor.dtype).rpartition(".")[2]
+
+
+def _shape(tensor):
+    return " x ".join(map(str, tensor.shape)) or "a single number"

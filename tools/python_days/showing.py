@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: MIT
+"""The table that `./days run` shows without a GPU: each rung checked in Triton's interpreter, with what it moves."""
+from __future__ import annotations
+
+import json
+
+import numpy as np
+
+from days_cli import console, outputs, result_table
+from days_cli.errors import WRONG
+from python_days import cases
+
+
+def run(day, chosen, given):
+    tables, good = [], True
+    for ladder, rungs, types, shape in chosen:
+        for kind in types if given.type else types[:1]:
+            table = _table(day, ladder, rungs, kind, shape or ladder.show, given.file)
+            if given.json != "-":
+                if tables:
+                    console.say()
+                _show(day, ladder, table, types)
+            tables.append(table)
+            good = good and all(row["result"] == "ok" for row in table["rows"])
+    found = {"schema": 1, "day": day.folder.name, "command": "run", "backend": "interpreter", "tables": tables}
+    if given.json == "-":
+        console.say(json.dumps(found, indent=2))
+    else:
+        if given.json:
+            outputs.put(given.json, json.dumps(found, indent=2) + "\n")
+        console.say("\nWhat each line moves, and what the compiler makes of it: " +
+                    console.paint(f"./days explain {day.number}", "cyan"))
+    return 0 if good else WRONG
+
+
+def _table(day, ladder, rungs, kind, shape, file):
+    inputs, made = ladder.make(kind, shape, draw=False)
+    read, written = ladder.traffic(inputs, made)
+    table = {"ladder": ladder.name, "type": kind, "shape": dict(zip(ladder.extents, shape)), "read_bytes": read,
+             "written_bytes": written, "rows": []}
+    for rung in rungs:
+        console.progress(f"running {rung} in Triton's interpreter")
+        outcome = cases.run(ladder, day.launch(rung, file if rung == "exercise" else None), cases.Case(kind, shape))
+        row = {"name": rung, "kind": "variant", "result": outcome.result, "worst_error": outcome.facts.get("worst"), **figures(outcome.launches)}
+        if outcome.result == "fail":
+            row["report"] = "\n".join([*outcome.notes, *(line for report in outcome.reports for line in cases.describe(report)),
+                                       *(f"{one['at']} is {one['got']}, expected {one['expected']}" for one in outcome.facts["first"][:3])])
+        table["rows"].append(row)
+    console.clear_progress()
+    return table
+
+
+def figures(launches):
+    """What a case's launches come to."""
+    lines = [(op, counts) for launch in launches for (_, _, op, _), counts in launch.lines.items()]
+    return {"launches": len(launches), "programs": sum(int(np.prod(launch.grid)) for launch in launches if launch.grid),
+            "loaded_bytes": sum(counts.bytes for op, counts in lines if op == "load"),
+            "stored_bytes": sum(counts.bytes for op, counts in lines if op == "store"),
+            "atomic_bytes": sum(counts.bytes for op, counts in lines if op == "atomic"),
+            "sectors": sum(counts.sectors for _, counts in lines)}
+
+
+def _show(day, ladder, table, types):
+    read, written = (result_table.bytes_text(table[key]) for key in ("read_bytes", "written_bytes"))
+    shape = " x ".join(map(str, table["shape"].values()))
+    console.say(console.paint(f"Day {day.number} {ladder.name}, {shape} {table['type']}, {read} in + {written} out", "bold"))
+    console.say("No GPU: programs ran in Triton's interpreter. Results and counts, no times.\n")
+    width = max(11, *(len(row["name"]) for row in table["rows"])) + 1
+    console.say(f"{'rung':{width}}{'result':8}{'error':6}{'launches':>9}{'programs':>10}{'loaded/in':>11}{'stored/out':>12}{'atomics':>11}")
+    for row in table["rows"]:
+        if row["result"] != "ok":
+            console.say(f"{row['name']:{width}}{console.status('FAIL')}")
+            for line in row["report"].splitlines():
+                for part in console.wrap(line, "    ", "  "):
+                    console.say(part)
+            continue
+        error = row["worst_error"]
+        error = "nan" if error is None else "0" if error == 0 else f"{error:.0e}"
+        share = lambda part, of: f"{part / of:.2f}" if of else "-"
+        console.say(f"{row['name']:{width}}{console.status('ok', 8)}{error:6}{row['launches']:>9,}{row['programs']:>10,}"
+                    f"{share(row['loaded_bytes'], table['read_bytes']):>11}{share(row['stored_bytes'], table['written_bytes']):>12}"
+                    f"{result_table.bytes_text(row['atomic_bytes']) if row['atomic_bytes'] else '-':>11}")
+    others = [kind for kind in types if kind != table["type"]]
+    if others:
+        console.say(f"Other types: --type {','.join(others)}")
+    if ladder.lesson:
+        for line in console.wrap(f"Lesson: {ladder.lesson}", "  ", ""):
+            console.say(line)

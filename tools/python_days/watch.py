@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: MIT
+"""Watches kernels in Triton's interpreter, which shows results and hides the rest: bytes and sectors by line and argument, accesses
+beyond an argument, elements that nobody has written, programs that race. Programs run one after the other there, so a race never
+shows by itself: who touched an element last is remembered, and programs can be run in another order.
+
+Each argument gets a false address, far from all others, so that what overruns one is not taken for an access to the next. A sector
+is counted as the best case: the interpreter has no warps, so one access of a program asks for each sector once."""
+from __future__ import annotations
+
+import inspect
+import os
+import sys
+from collections import defaultdict
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from python_days.interpreted import interpreter, tl, triton
+
+_OURS = (os.path.dirname(triton.__file__) + os.sep, os.path.dirname(os.path.abspath(__file__)) + os.sep)
+_SPACE = 40  # argument k has the addresses from (k + 1) << 40
+_MANY = -2  # more than one program has read the element
+ORDERS = ("normal", "reversed", "shuffle")
+
+
+@dataclass
+class _Argument:
+    name: str
+    real: int
+    base: int  # the false address
+    bytes: int
+    size: int  # of an element
+    tensor: object
+    writer: np.ndarray  # the program that has written the element, -1 for none
+    reader: np.ndarray  # the program that has read it, -1, _MANY
+
+
+@dataclass
+class Line:
+    accesses: int = 0  # of programs
+    bytes: int = 0
+    sectors: int = 0
+
+
+@dataclass
+class Launch:
+    name: str
+    grid: tuple
+    lines: dict = field(default_factory=lambda: defaultdict(Line))  # (file, line, "load", "store" or "atomic", argument)
+
+
+@dataclass(frozen=True)
+class Report:
+    """slug: oob, race, uninit or assert; where: (file, line)."""
+    slug: str
+    where: tuple
+    says: str
+
+
+class Watch:
+    """A context: what is launched within it is watched. order: one of ORDERS."""
+
+    def __init__(self, order="normal"):
+        self.order, self.launches, self._reports = order, [], {}
+        self._arguments, self._names, self._saved, self._turn = [], {}, [], None
+
+    @property
+    def reports(self):
+        return list(self._reports.values())
+
+    def report(self, slug, where, says):
+        self._reports.setdefault((slug, where), Report(slug, where, says))
+
+    # ---- what the interpreter is made to call ----
+
+    def _begin(self, executor, given, named):
+        """A launch: arguments by their names, and programs in their order."""
+        values = inspect.getcallargs(executor.fn, *given, **named)
+        self._names = {id(getattr(value, "base", value)): name for name, value in reversed(values.items())}
+        self._arguments, self._turn = [], None
+        self.launches.append(Launch(executor.fn.__name__, ()))
+        return given, named
+
+    def _pointer(self, value, converted):
+        if not hasattr(value, "data_ptr"):
+            return converted
+        real, size = value.data_ptr(), value.element_size()
+        known = next((one for one in self._arguments if one.tensor is value), None)
+        if known is None:
+            count = 1 + sum((n - 1) * step for n, step in zip(value.shape, value.stride())) if value.numel() else 0
+            base = (len(self._arguments) + 1 << _SPACE) + (1 << _SPACE - 1) + real % 4096  # as well aligned as the tensor is
+            known = _Argument(self._names.get(id(value), "?"), real, base, count * size, size, value,
+                              np.full(count, -1, np.int32), np.full(count, -1, np.int32))
+            self._arguments.append(known)
+        converted.handle.data[:] = known.base
+        return converted
+
+    def _place(self, builder, place, x, y, z):
+        if self._turn is None:
+            self.launches[-1].grid = grid = builder.grid_dim
+            numbers = np.arange(int(np.prod(grid)))
+            self._turn = {"normal": numbers, "reversed": numbers[::-1]}.get(self.order)
+            if self._turn is None:
+                self._turn = np.random.RandomState(1).permutation(numbers.size)
+        number = int(self._turn[np.ravel_multi_index((x, y, z), builder.grid_dim)])
+        place(builder, *map(int, np.unravel_index(number, builder.grid_dim)))
+
+    def _access(self, op, pointers, mask):
+        """Counts one access of a program. Real addresses, and a mask without what lies outside."""
+        builder = interpreter.interpreter_builder
+        program = int(np.ravel_multi_index(builder.grid_idx, builder.grid_dim))
+        at, on = np.broadcast_arrays(pointers.data.astype(np.int64), getattr(mask, "data", mask))
+        where, real, inside = _source_line(), at.copy(), np.zeros(at.shape, bool)
+        owners = (at >> _SPACE) - 1
+        for number in np.unique(owners[on]):
+            argument = self._arguments[number] if 0 <= number < len(self._arguments) else None
+            if argument is None:
+                self.report("oob", where, f"program {program} {op}s at an address that belongs to no argument")
+                continue
+            mine = on & (owners == number)
+            offset = at - argument.base
+            good = mine & (offset >= 0) & (offset + argument.size <= argument.bytes)
+            if (good != mine).any():
+                beyond = offset[mine & ~good] // argument.size
+                more = f", and {beyond.size - 1} lanes more" if beyond.size > 1 else ""
+                self.report("oob", where, f"program {program} {op}s {argument.name}[{beyond[0]}], which has "
+                            f"{argument.bytes // argument.size} elements{more}")
+            inside |= good
+            real[good] = argument.real + offset[good]
+            hit = offset[good]
+            if hit.size:
+                self._count(op, argument, hit, where, program)
+        return interpreter.TensorHandle(real.astype(np.uint64), pointers.dtype), interpreter.TensorHandle(inside, tl.int1)
+
+    def _count(self, op, argument, hit, where, program):
+        line = self.launches[-1].lines[(*where, op, argument.name)]
+        line.accesses += 1
+        line.bytes += hit.size * argument.size
+        line.sectors += np.unique((argument.real + hit) // 32).size
+        elements = hit // argument.size
+        writers, readers = argument.writer[elements], argument.reader[elements]
+        if op != "atomic":
+            clash = (writers >= 0) & (writers != program)
+            if op == "store":
+                clash |= (readers == _MANY) | (readers >= 0) & (readers != program)
+            if clash.any():
+                first = int(clash.argmax())
+                other = f"program {writers[first]} has written" if writers[first] >= 0 and writers[first] != program else \
+                    "other programs have read" if readers[first] == _MANY else f"program {readers[first]} has read"
+                self.report("race", where, f"program {program} {op}s {argument.name}[{elements[first]}], which {other}: "
+                            "programs run in any order")
+            if op == "store" and elements.size > 1 and np.unique(elements).size < elements.size:
+                self.report("race", where, f"lanes of program {program} store to the same element of {argument.name}")
+        written = argument.tensor.written
+        if op == "load":
+            argument.reader[elements] = np.where((readers == -1) | (readers == program), program, _MANY)
+            if written is not None and not written[elements].all():
+                first = int(elements[written[elements].argmin()])
+                self.report("uninit", where, f"program {program} loads {argument.name}[{first}], which nobody has written")
+        else:
+            argument.writer[elements] = program
+            if written is not None:
+                written[elements] = True
+
+    # ---- taking the interpreter's place ----
+
+    def __enter__(self):
+        builder, executor = interpreter.InterpreterBuilder, interpreter.GridExecutor
+        self._saved = [(owner, name, getattr(owner, name)) for owner, name in (
+            (builder, "create_masked_load"), (builder, "create_masked_store"), (builder, "create_atomic_rmw"),
+            (builder, "create_atomic_cas"), (builder, "set_grid_idx"), (interpreter, "_implicit_cvt"),
+            (executor, "_init_args_hst"), (executor, "_restore_args_dev"))]
+        load, store, rmw, cas, place, convert, _, _ = (old for _, _, old in self._saved)
+
+        def masked_store(this, pointers, value, mask, *more):
+            pointers, mask = self._access("store", pointers, mask)
+            return store(this, pointers, value, mask, *more)
+
+        def atomic_rmw(this, operation, pointers, value, mask, *more):
+            pointers, mask = self._access("atomic", pointers, mask)
+            return rmw(this, operation, pointers, value, mask, *more)
+
+        new = (lambda this, pointers, mask, *more: load(this, *self._access("load", pointers, mask), *more), masked_store, atomic_rmw,
+               lambda this, pointers, *more: cas(this, self._access("atomic", pointers, np.True_)[0], *more),
+               lambda this, x, y, z: self._place(this, place, x, y, z), lambda value: self._pointer(value, convert(value)),
+               self._initial_of(), lambda *_: None)
+        for (owner, name, _), function in zip(self._saved, new):
+            setattr(owner, name, function)
+        return self
+
+    def _initial_of(self):
+        return lambda executor, given, named: self._begin(executor, given, named)
+
+    def __exit__(self, *_):
+        for owner, name, old in self._saved:
+            setattr(owner, name, old)
+
+
+def _source_line():
+    """(file, line) of the kernel's own code that is running."""
+    frame = sys._getframe(1)
+    while frame.f_back and frame.f_code.co_filename.startswith(_OURS):
+        frame = frame.f_back
+    return frame.f_code.co_filename, frame.f_lineno
+
+
+def line_of(error):
+    """(file, line) of the kernel's code where an exception came from; (None, 0) where it is none of a kernel's."""
+    where, seen = (None, 0), set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        trace = error.__traceback__
+        while trace:
+            file = trace.tb_frame.f_code.co_filename
+            if not file.startswith(_OURS) and os.path.isfile(file):
+                where = file, trace.tb_lineno
+            trace = trace.tb_next
+        error = error.__cause__ or error.__context__
+    return where

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: MIT
+"""Wrong kernels of tests/dayNN_wrong.py: each launcher says what rejects it."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Callable
+
+
+@dataclass(frozen=True)
+class Wrong:
+    """by: "run", in the interpreter, or "compiler"."""
+    ladder: str
+    name: str
+    says: str
+    launch: Callable
+    by: str
+
+
+def must_reject(ladder, says, by="run"):
+    """Decorates a launcher: the tests of this ladder must fail with it, with these words in what is said."""
+    def decorate(launch):
+        launch.wrong = Wrong(ladder.name, launch.__name__, says, launch, by)
+        return launch
+    return decorate
+
+
+def of_module(module):
+    return [value.wrong for value in vars(module).values() if hasattr(value, "wrong")]
