@@ -15,6 +15,8 @@ from __future__ import annotations
 import hashlib
 import re
 
+from days_cli import python_ladders
+
 _VARIANT = re.compile(r'\.variant\(\s*(?:\w+\(\s*)?"([^"]+)"[^,]*,\s*LAUNCHER\((\w+)\)')
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"', re.MULTILINE)
 _TOKEN = re.compile(r'("(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\')|(?://[^\n]*|/\*.*?\*/|\s)+', re.DOTALL)
@@ -80,7 +82,13 @@ class Day:
         ladder = tree.text(f"{folder}/ladder.cpp") or tree.text(f"{folder}/ladder.h") or ""
         self.launchers = dict(_VARIANT.findall(ladder))
         # A day without a ladder has programs, which stand for its rungs: {name: its file}.
-        self.programs = {} if ladder else {match[1]: name for name in self._kernels
+        self._python = tree.text(f"{folder}/ladder.py") is not None
+        if self._python:
+            self._kernels = [name for name in tree.names(folder) if name.endswith(".py")
+                             and name.rpartition("/")[2] not in ("ladder.py", "exercise.py")]
+            self.launchers = {match[1]: "launch" for name in self._kernels
+                              for match in [re.match(r"\d\d_(.*)\.py$", name.rpartition("/")[2])] if match}
+        self.programs = {} if ladder or self._python else {match[1]: name for name in self._kernels
                                            for match in [re.match(r"\d\d_(.*)\.cu$", name.rpartition("/")[2])] if match}
         self._numbers = {}
 
@@ -94,6 +102,9 @@ class Day:
         """The .cu files that the row's launch may run, or the program of that name; all of the day where there is none."""
         if row in self.programs:
             return [self.programs[row]]
+        if self._python:
+            return [name for name in self._kernels if not re.match(r"\d\d_", name.rpartition("/")[2])
+                    or name.rpartition("/")[2][3:-3] == row]
         launcher = self.launchers.get(self.variant(row))
         helpers = [name for name in self._kernels if not re.match(r"\d\d_", name.rpartition("/")[2])]
         own = [name for name in self._kernels if launcher and name not in helpers
@@ -114,6 +125,10 @@ class Day:
                 here = name.rpartition("/")[0]
                 for included in _INCLUDE.findall(text):
                     queue += [included, f"{here}/{included}"]
+            if self._python:
+                text = "\n".join(python_ladders.plain(seen[name]) for name in sorted(seen))
+                self._numbers[files] = hashlib.sha256(text.encode()).hexdigest()[:12]
+                return self._numbers[files]
             own = {name: plain(text) for name, text in seen.items() if name.startswith(self._folder + "/")}
             shared = {name: text for name, text in seen.items() if name not in own and "__device__" in text}
             parts = [f"{name}\n{text}" for name, text in sorted(own.items())] + used(" ".join(own.values()), shared)

@@ -127,7 +127,7 @@ def _source(file, line):
 
 
 def _architectures(made):
-    console.say(f"{'':7}{'registers':>10}{'stack':>8}{'shared':>10}{'bits a load':>13}{'instructions':>14}  tensor cores")
+    console.say(f"{'':7}{'registers':>10}{'stack':>8}{'shared':>10}{'widest load':>13}{'instructions':>14}  tensor cores")
     for one in made:
         if "refused" in one:
             for line in console.wrap(f"sm_{one['sm']}  refused: {one['refused']}", "       ", ""):
@@ -136,7 +136,11 @@ def _architectures(made):
         values = python_metrics.of_code(one)
         size = lambda count: f"{count:,} B" if count else "-"
         console.say(f"sm_{one['sm']:<4}{values['registers']:>10}{size(values['spilled']):>8}{size(values['shared']):>10}"
-                    f"{values['load_bits'] or '-':>13}{values['instructions']:>14}  {_tensor(one)}")
+                    f"{_bits(values['load_bits']):>13}{values['instructions']:>14}  {_tensor(one)}")
+
+
+def _bits(count):
+    return f"{count // 8} B" if count else "-"
 
 
 def _tensor(made):
@@ -162,7 +166,7 @@ def _day(day, given, more):
         return 0
     console.say(console.paint(f"Day {day.label}, counted in Triton's interpreter; code of sm_{python_metrics.ARCHITECTURE}", "bold"))
     width = max(len(name) for name in names) + 1
-    console.say(f"{'rung':<{width}}{'programs':>10}{'loaded/in':>11}{'stored/out':>12}{'wasted':>8}{'bits a load':>13}{'instructions':>14}")
+    console.say(f"{'rung':<{width}}{'programs':>10}{'loaded/in':>11}{'stored/out':>12}{'wasted':>8}{'widest load':>13}{'instructions':>14}")
     for name, found in collected.items():
         if not found:
             console.say(f"{name:<{width}}  does not run with these flags")
@@ -171,7 +175,7 @@ def _day(day, given, more):
         code = next(one for one in found[1] if one["sm"] == python_metrics.ARCHITECTURE)
         values.update(python_metrics.of_code(code))
         console.say(f"{name:<{width}}{values['programs']:>10,}{values['reads_per_input']:>11.2f}{values['writes_per_output']:>12.2f}"
-                    f"{values['wasted_sectors']:>8.0%}{values['load_bits'] or '-':>13}{values['instructions']:>14}")
+                    f"{values['wasted_sectors']:>8.0%}{_bits(values['load_bits']):>13}{values['instructions']:>14}")
     console.say()
     console.say("Lines?  " + console.paint(f"./days explain {day.number} {names[0]}", "cyan"))
     return 0

@@ -65,7 +65,7 @@ def _reports(cases, *slugs):
 
 def correct(kernel):
     told = _cases(kernel)
-    reports = _reports(told.cases, "oob", "uninit", "assert")
+    reports = _reports(told.cases, "oob", "uninit", "promise", "assert")
     failed, doubt = told.failed, told.doubt if told.ended.problem or not told.failed else []
     if not failed and not reports and not doubt:
         return _compiles(kernel, told)
@@ -103,7 +103,7 @@ def race_free(kernel):
     seen = 0
     for order in ORDERS:
         told = _cases(kernel, "--small", "--order", order)
-        reports = _reports(told.cases, "race", "oob", "uninit", "assert")
+        reports = _reports(told.cases, "race", "oob", "uninit", "promise", "assert")
         if reports:
             return Stage("race-free", "FAIL", f"programs in {order} order", list(reports[0]))
         if told.failed:
@@ -147,7 +147,7 @@ def counters(kernel, gates, why=""):
             for metric, bound in asks]
     missed = [text for good, text in told if not good]
     if missed:
-        word = f"{kernel.variant} --mine" if kernel.variant != "exercise" else "exercise"
+        word = kernel.variant + (" --mine" if kernel.file and kernel.variant != "exercise" else "")
         return Stage("counters", "FAIL", "; ".join(missed), [f"Why: ./days explain {kernel.day.number} {word}"])
     return Stage("counters", "ok", "; ".join(text for _, text in told))
 
@@ -191,9 +191,9 @@ def asked_of(rung):
         better, worse = (last, first) if metric.most else (first, last)
         if worse - better <= metric.apart or better and worse / better < _LEAST or len(gates) == 2:
             continue
-        if metric.key == "registers" and gates:
+        if set(metric.implied) & set(gates):
             continue
-        gates[metric.key] = _between(first, last)
+        gates[metric.key] = _between(first, last) if metric.most else last
         says.append(f"Asked: {metric.label} {metric.bound(gates[metric.key])}; {rung.before.name} has {metric.shown(first)}, "
                     f"{rung.name} has {metric.shown(last)}.")
     return gates, says

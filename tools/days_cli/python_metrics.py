@@ -20,6 +20,7 @@ class Metric:
     apart: float
     compiled: bool = False
     most: bool = True
+    implied: tuple = ()  # by these: whoever reaches one of them has this as well
 
     def shown(self, value):
         return self.form.format(value)
@@ -37,15 +38,15 @@ METRICS = (
     Metric("launches", "launches", "{:.0f}", 0.5),
     Metric("reads_per_input", "reads per input", "{:.2f}", 0.02),
     Metric("writes_per_output", "writes per output", "{:.2f}", 0.02),
-    Metric("wasted_sectors", "wasted sectors", "{:.0%}", 0.05),
+    Metric("wasted_sectors", "wasted sectors", "{:.0%}", 0.05, implied=("programs",)),
     Metric("atomic_accesses", "atomic accesses", "{:,.0f}", 0.5),
-    Metric("load_bits", "bits a load", "{:.0f}", 0.5, True, False),
+    Metric("load_bits", "bits of the widest load", "{:.0f}", 0.5, True, False),
     Metric("spilled", "bytes of a thread's stack", "{:.0f}", 7, True),
     Metric("tensor", "tensor-core instructions", "{:.0f}", 0.5, True, False),
     Metric("shared", "bytes of shared memory", "{:,.0f}", 127, True),
-    Metric("global_accesses", "loads and stores of global memory in the code", "{:.0f}", 0.5, True),
-    Metric("instructions", "instructions in the code", "{:.0f}", 7, True),
-    Metric("registers", "registers", "{:.0f}", 7, True),
+    Metric("global_accesses", "loads and stores of global memory in the code", "{:.0f}", 0.5, True, True, ("load_bits",)),
+    Metric("instructions", "instructions in the code", "{:.0f}", 7, True, True, ("load_bits", "global_accesses")),
+    Metric("registers", "registers", "{:.0f}", 7, True, True, ("instructions", "shared", "spilled", "tensor")),
 )
 BY_KEY = {metric.key: metric for metric in METRICS}
 

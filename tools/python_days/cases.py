@@ -14,7 +14,7 @@ from python_days.tensors import Tensor
 
 _SMALL = 20000  # elements of all tensors: a case that is also run in other orders of its programs
 _SOURCE = {"oob": "out-of-bounds access", "race": "race between programs", "uninit": "load of what nobody has written",
-           "assert": "an assertion fails"}
+           "promise": "a promise that is not kept", "assert": "an assertion fails"}
 
 
 @dataclass
@@ -35,11 +35,16 @@ class Outcome:
 
 
 def all_cases(ladder, thin=False):
-    """Every case of a ladder. thin: of a type as wide as another every third shape, as a CPU's tests have it."""
+    """Every case of a ladder. thin: of a type as wide as another every third shape, and of hostile values one kind a shape, in turn, as
+    a CPU's tests have it."""
     found = []
-    for kind in ladder.types:
+    for number, kind in enumerate(ladder.types):
         shapes = ladder.shapes[::3] if thin and kind == "bf16" and "fp16" in ladder.types else ladder.shapes
-        found += [Case(kind, shape, inputs) for shape in shapes for inputs in ("", *ladder.hostile)]
+        for turn, shape in enumerate(shapes):
+            hostile = list(ladder.hostile)
+            if thin and hostile:
+                hostile = [hostile[(turn + number) % len(hostile)]]
+            found += [Case(kind, shape, inputs) for inputs in ("", *hostile)]
     return found + [Case(ladder.types[0], ladder.shapes[len(ladder.shapes) // 2], inputs) for inputs in ladder.refused]
 
 

@@ -63,4 +63,4 @@ def compare(name, made, expected, tolerance):
 
 
 def _shown(value, memory, poison):
-    return f"{value:.9g}" + (" (what it was filled with)" if memory == poison else "")
+    return "not written" if memory == poison else f"{value:.9g}"

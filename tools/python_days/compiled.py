@@ -65,8 +65,9 @@ class _NoGpu:
         return GPUTarget("cuda", self._sm, 32)
 
 
-def compiled(launch, arguments, sm, lines=False):
-    """The Kernels that a launcher starts with these arguments, for one architecture; Refused where Triton says no."""
+def compiled(launch, arguments, sm, lines=False, listed=True):
+    """The Kernels that a launcher starts with these arguments, for one architecture; Refused where Triton says no. listed: False where
+    only that is of interest."""
     made, run, bench = [], JITFunction.run, Autotuner.do_bench
 
     def only_compiled(self, *given, grid, warmup, **named):
@@ -85,7 +86,7 @@ def compiled(launch, arguments, sm, lines=False):
         raise Refused(*_reason(error, said.getvalue())) from error
     finally:
         JITFunction.run, Autotuner.do_bench = run, bench
-    return [_kernel(name, kernel, lines) for name, kernel in made]
+    return [_kernel(name, kernel, lines) for name, kernel in made] if listed else []
 
 
 def _reason(error, said):
@@ -126,10 +127,6 @@ def _said(tool, *words):
 
 
 def load_bits(kernels):
-    """The width of most loads from global memory, in bits; 0 where there is none that has a width."""
-    counts = Counter()
-    for kernel in kernels:
-        for kind, count in kernel.instructions.items():
-            if kind.split(".")[0] in ("LDG", "LDGSTS"):
-                counts[int(kind.split(".")[1])] += count
-    return max(counts, key=lambda bits: (counts[bits], bits), default=0)
+    """The width of the widest load from global memory, in bits; 0 where there is none that has a width."""
+    return max((int(kind.split(".")[1]) for kernel in kernels for kind in kernel.instructions
+                if kind.split(".")[0] in ("LDG", "LDGSTS")), default=0)

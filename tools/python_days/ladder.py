@@ -39,6 +39,9 @@ class Ladder:
     refused: Dict[str, Callable] = field(default_factory=dict)  # what each launcher must refuse with ValueError
     sweep: Tuple[Tuple[int, ...], ...] = ()
     flops: Optional[Callable] = None  # of the extents; without it memory is the measure
+    # Of large problems on a GPU, where the reference would take too long: sample(inputs, places, ...) -> what is expected at these
+    # places of each output, places being an array (dimensions, count) of indices.
+    sample: Optional[Callable] = None
     exercise: Optional[Exercise] = None
     lesson: str = ""
 
@@ -92,7 +95,8 @@ class Maker:
         rows, cols = tensor.shape
         memory = np.full((rows, pitch), stored(fill if tensor.kind in ("fp64", "fp32", "fp16", "bf16") else 0, tensor.kind))
         memory[:, :cols] = tensor.array
-        return Tensor(memory[:, :cols], tensor.kind, tensor.written)
+        written = None if tensor.written is None else np.zeros(memory.size, bool)  # of the memory, gaps and all
+        return Tensor(memory[:, :cols], tensor.kind, written)
 
     def shifted(self, tensor):
         """The same values in memory that begins one element later: aligned to an element and to nothing more."""

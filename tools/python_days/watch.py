@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Watches kernels in Triton's interpreter, which shows results and hides the rest: bytes and sectors by line and argument, accesses
-beyond an argument, elements that nobody has written, programs that race. Programs run one after the other there, so a race never
+beyond an argument, elements that nobody has written, promises that are not kept (tl.multiple_of and its kind), programs that race. Programs run one after the other there, so a race never
 shows by itself: who touched an element last is remembered, and programs can be run in another order.
 
 Each argument gets a false address, far from all others, so that what overruns one is not taken for an access to the next. A sector
@@ -51,7 +51,7 @@ class Launch:
 
 @dataclass(frozen=True)
 class Report:
-    """slug: oob, race, uninit or assert; where: (file, line)."""
+    """slug: oob, race, uninit, promise or assert; where: (file, line)."""
     slug: str
     where: tuple
     says: str
@@ -122,9 +122,9 @@ class Watch:
             good = mine & (offset >= 0) & (offset + argument.size <= argument.bytes)
             if (good != mine).any():
                 beyond = offset[mine & ~good] // argument.size
-                more = f", and {beyond.size - 1} lanes more" if beyond.size > 1 else ""
-                self.report("oob", where, f"program {program} {op}s {argument.name}[{beyond[0]}], which has "
-                            f"{argument.bytes // argument.size} elements{more}")
+                more = f", and so do {beyond.size - 1} lanes more" if beyond.size > 1 else ""
+                self.report("oob", where, f"program {program} {op}s {argument.name}[{beyond[0]}] of "
+                            f"{argument.bytes // argument.size}{more}")
             inside |= good
             real[good] = argument.real + offset[good]
             hit = offset[good]
@@ -162,6 +162,28 @@ class Watch:
             if written is not None:
                 written[elements] = True
 
+    def _promise(self, name, tensor, values):
+        """tl.multiple_of, max_contiguous and max_constancy tell the compiler what it then relies on: here it is looked at."""
+        data = getattr(getattr(tensor, "handle", None), "data", None)
+        if data is None:
+            return tensor
+        values = [int(getattr(value, "value", value)) for value in (values if isinstance(values, (list, tuple)) else [values])]
+        where = _source_line()
+        for axis, value in enumerate(values if data.ndim == len(values) else []):
+            runs = np.moveaxis(data, axis, -1).astype(np.int64)
+            if name == "multiple_of":
+                starts = np.ones(runs.shape, bool)
+                starts[..., 1:] = np.diff(runs, axis=-1) != 1  # a run of neighbours is said to begin at a multiple
+                wrong = runs[starts][runs[starts] % value != 0]
+                if wrong.size:
+                    self.report("promise", where, f"tl.multiple_of says {value}, and there is {wrong[0]}")
+            elif value > 1 and runs.shape[-1] % value == 0:
+                steps = np.diff(runs.reshape(*runs.shape[:-1], -1, value), axis=-1)
+                if (steps != (1 if name == "max_contiguous" else 0)).any():
+                    kind = "neighbours" if name == "max_contiguous" else "alike"
+                    self.report("promise", where, f"tl.{name} says that {value} in a row are {kind}, and some are not")
+        return tensor
+
     # ---- taking the interpreter's place ----
 
     def __enter__(self):
@@ -169,8 +191,13 @@ class Watch:
         self._saved = [(owner, name, getattr(owner, name)) for owner, name in (
             (builder, "create_masked_load"), (builder, "create_masked_store"), (builder, "create_atomic_rmw"),
             (builder, "create_atomic_cas"), (builder, "set_grid_idx"), (interpreter, "_implicit_cvt"),
-            (executor, "_init_args_hst"), (executor, "_restore_args_dev"))]
-        load, store, rmw, cas, place, convert, _, _ = (old for _, _, old in self._saved)
+            (executor, "_init_args_hst"), (executor, "_restore_args_dev"), (interpreter, "_patch_lang_core"))]
+        load, store, rmw, cas, place, convert, _, _, language = (old for _, _, old in self._saved)
+
+        def patched_language(lang, scope):
+            language(lang, scope)
+            for name in ("multiple_of", "max_contiguous", "max_constancy"):
+                scope.set_attr(lang, name, lambda tensor, values, name=name: self._promise(name, tensor, values))
 
         def masked_store(this, pointers, value, mask, *more):
             pointers, mask = self._access("store", pointers, mask)
@@ -183,13 +210,10 @@ class Watch:
         new = (lambda this, pointers, mask, *more: load(this, *self._access("load", pointers, mask), *more), masked_store, atomic_rmw,
                lambda this, pointers, *more: cas(this, self._access("atomic", pointers, np.True_)[0], *more),
                lambda this, x, y, z: self._place(this, place, x, y, z), lambda value: self._pointer(value, convert(value)),
-               self._initial_of(), lambda *_: None)
+               lambda executor, given, named: self._begin(executor, given, named), lambda *_: None, patched_language)
         for (owner, name, _), function in zip(self._saved, new):
             setattr(owner, name, function)
         return self
-
-    def _initial_of(self):
-        return lambda executor, given, named: self._begin(executor, given, named)
 
     def __exit__(self, *_):
         for owner, name, old in self._saved:

@@ -9,7 +9,7 @@ import sys
 import time
 
 from days_cli import (arguments, builder, catalog, clocks, cmake_tools, compare, console, paths, processes, program_day,
-                      programs, result_table, results, stale, toolchain)
+                      programs, python_day, python_setup, result_table, results, stale, toolchain)
 from days_cli import gpu as gpus
 from days_cli.errors import ENVIRONMENT, WRONG, DaysError
 
@@ -61,13 +61,21 @@ def run(args):
     if given.get("--help"):
         console.say(HELP)
         return 0
+    if given.words:
+        day = catalog.resolve(given.words[0], "bench")
+        if day.kind == "python" and not given.get("--stale"):
+            return _python(day, given, raw)
     days, program_days = _days(given)
     _check(given, days or program_days, raw)
     if given.get("--stale"):
         return _stale(days, program_days, given)
     worst = _ladders(days, given, raw) if days else 0
     for day in program_days:
-        if given.words or gpus.detect().gpu and given.get("--backend") != "simt" and not raw:
+        if day.kind == "python" and python_day.backend("simt" if given.get("--backend") == "simt" or raw else None)[0] == "cuda":
+            worst = max(worst, _python(day, given, raw))
+        elif day.kind == "python":
+            console.note(f"Day {day.label} is a Python day: it is timed on a GPU alone, by ./days bench {day.number}")
+        elif given.words or gpus.detect().gpu and given.get("--backend") != "simt" and not raw:
             worst = max(worst, _programs(day, given, raw))
         else:
             console.note(f"Day {day.label} is a program day: it is timed on a GPU alone, by ./days bench {day.number}")
@@ -120,10 +128,37 @@ def _programs(day, given, raw):
     return _keep(day, given, found, sampled, code) if found else code or WRONG
 
 
+def _python(day, given, raw):
+    """A Python day: its program times rungs and contestants in one process, on a GPU alone."""
+    if raw or given.get("--preset"):
+        raise DaysError(f"day {day.label} is a Python day: neither CMake nor Google Benchmark has a part in it", f"./days bench {day.number}")
+    _check(given, [day], raw)
+    where, remark = python_day.backend(given.get("--backend"), f"./days run {day.number}")
+    if where != "cuda":
+        raise DaysError(remark or f"./days bench times the rungs of day {day.label} on a GPU, and there is none here",
+                        f"./days run {day.number}", ENVIRONMENT)
+    file = paths.BUILD / "bench" / f"day{day.number:02d}.json"
+    found, sampled, code = _python_measured(day, given, file)
+    return _keep(day, given, found, sampled, code, file)
+
+
+def _python_measured(day, given, file):
+    """(results, clocks, exit code) of a run of a Python day's benchmark."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.unlink(missing_ok=True)
+    os.environ.setdefault("DAYS_COMMIT", paths.commit())
+    flags = [word for flag in ("--size", "--variant", "--type") if given.get(flag) for word in (flag, given.get(flag))]
+    with clocks.Clocks() as sampled:
+        code = python_day.run_here(day, ["bench", "--json", str(file), *flags, *(["--sweep"] if given.get("--sweep") else [])], "cuda")
+    if not file.exists():
+        raise DaysError(f"the benchmark of day {day.label} measured nothing", f"./days run {day.number}", code or WRONG)
+    return results.load(file), sampled, code
+
+
 def _days(given):
     """(ladder days, program days) of what is asked for, or of all that are here."""
     days = [catalog.resolve(given.words[0], "bench")] if given.words else catalog.here()
-    program_days = [day for day in days if day.kind == "program"]
+    program_days = [day for day in days if day.kind in ("program", "python")]  # those without CMake's benchmark
     days = [day for day in days if (day.folder / "ladder.cpp").exists()]
     if not days and not program_days:
         raise DaysError(f"day {given.words[0]} has no benchmark" if given.words else "no day has a benchmark",
@@ -264,6 +299,17 @@ def _measure_stale(days, program_days, preset, most):
     for day in ranked:
         if left() <= 0:
             waiting += bool(stale.need(gpu, day))
+            continue
+        if day.kind == "python":
+            done, needed = 0, stale.need(gpu, day)
+            if needed and python_setup.with_gpu()[0]:
+                found, sampled, code = _python_measured(day, arguments.parse("bench", ["--sweep"], {}, ("--sweep",)), _part(day))
+                if sampled.summary():
+                    found["clocks"] = sampled.summary()
+                _merge(day, found)
+                _part(day).unlink()
+                worst, done = max(worst, code), len(found["tables"])
+            measured, waiting = measured + done, waiting + bool(needed and not done)
             continue
         if day in program_days:
             code, done, wanted = _measure_programs(day, gpu, left)

@@ -10,7 +10,8 @@ import xml.etree.ElementTree
 from dataclasses import dataclass, field
 from typing import List
 
-from days_cli import arguments, builder, catalog, cmake_tools, console, ladders, passed, paths, toolchain
+from days_cli import (arguments, builder, catalog, cmake_tools, console, ladders, passed, paths, python_day, python_setup,
+                      toolchain)
 from days_cli import gpu as gpus
 from days_cli.errors import WRONG, DaysError
 
@@ -70,15 +71,46 @@ def run(args):
         console.say(HELP)
         return 0
     day = catalog.resolve(given.words[0], "test") if given.words else None
+    if day and day.kind == "python":
+        return _python(day, given)
     presets = _presets(given, day)
     cmake_tools.ensure(["cmake", "ninja", "gtest", "benchmark", "ccache"])
     if given.get("--all"):
         os.environ["DAYS_TEST_ALL"] = "1"
+    if not day and any(one.kind == "python" for one in catalog.here()):
+        try:
+            python_setup.ensure()
+        except DaysError as error:  # the other days' tests do without
+            console.note(f"The tests of Python days are skipped: {error.message}")
     if day:  # one program a preset: side by side they keep two cores busy
         good = _run([_build(preset, day) for preset in presets], None if given.get("--all") else day)
     else:  # CTest does that for many
         good = all([_run([_build(preset, day)]) for preset in presets])
     return 0 if good else WRONG
+
+
+def _python(day, given):
+    """A Python day: one program, and neither CMake nor a compiler."""
+    for flag in ("--preset", "--checked"):
+        if given.get(flag):
+            raise DaysError(f"{flag} is of CMake's builds, and nothing of a Python day is built: every access is watched always",
+                            f"./days test {day.number}")
+    where, remark = python_day.backend(given.get("--backend"), f"./days test {day.number} --backend simt")
+    if remark:
+        console.note(remark)
+    if given.get("--all"):
+        os.environ["DAYS_TEST_ALL"] = "1"
+    folder = paths.BUILD / "python-tests"
+    folder.mkdir(parents=True, exist_ok=True)
+    report = folder / f"day{day.number:02d}_test.json"
+    report.unlink(missing_ok=True)
+    line, environment = python_day.command(day, ["test"], where)
+    console.progress(f"testing day {day.label}")
+    said = []
+    code = cmake_tools.stream(line, said.append, {**environment, "GTEST_OUTPUT": f"json:{folder}/", "NO_COLOR": "1"})
+    console.clear_progress()
+    program = _with_cases(Program(f"day{day.number:02d}_test", code != 0, False, "\n".join(said)), report)
+    return 0 if _report("cuda" if where == "cuda" else "Triton's interpreter", [program]) and code == 0 else WRONG
 
 
 def _presets(given, day):
@@ -186,15 +218,20 @@ def _read(results):
         name, status = test.get("name"), test.get("status")
         program = Program(name, status == "fail" or status not in ("run", "notrun", "disabled"),
                           status in ("notrun", "disabled"), test.findtext("system-out") or "")
-        try:
-            report = json.loads((results / f"{name}.json").read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            report = {"testsuites": []}
-        for group in report["testsuites"]:
-            for case in group["testsuite"]:
-                program.cases.append(_case(group["name"], case, program.output))
-        programs.append(program)
+        programs.append(_with_cases(program, results / f"{name}.json"))
     return programs
+
+
+def _with_cases(program, path):
+    """The program with what its GoogleTest's file has."""
+    try:
+        report = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        report = {"testsuites": []}
+    for group in report["testsuites"]:
+        for case in group["testsuite"]:
+            program.cases.append(_case(group["name"], case, program.output))
+    return program
 
 
 def _case(suite, case, output):
@@ -343,6 +380,7 @@ def _paint_marks(marks):
 def _show_failures(program, preset):
     """What the first failed cases say, and the command that runs the first one alone."""
     executable = f"build/{preset}/bin/{program.name}"
+    day = next((day for day in catalog.here() if program.name == f"day{day.number:02d}_test" and day.kind == "python"), None)
     failed = [case for case in program.cases if case.outcome == "failed"]
     for case in failed[:_SHOWN]:
         console.say(f"\n{console.paint('FAIL', 'red')} {case.suite}.{case.name}")
@@ -353,7 +391,9 @@ def _show_failures(program, preset):
     if not failed:  # it crashed, or failed as a whole
         console.say(f"\n{console.paint('FAIL', 'red')} {program.name}")
         console.say("\n".join(program.output.rstrip().splitlines()[-_LINES_SHOWN:]))
-    if failed:
+    if day:
+        executable = f"./days run {day.number}"
+    elif failed:
         executable += f" --gtest_filter='{failed[0].suite}.{failed[0].name}'"
     elif not (paths.ROOT / executable).exists():
         executable = f"ctest --preset {preset} -R '^{program.name}$'"

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: MIT
+"""What testing.py has the compiler's process do: each rung in each of its types for each architecture, and the wrong kernels that only
+the compiler refuses. Answers [{ladder, name, complaint}] as JSON."""
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+
+sys.path[0] = str(Path(__file__).resolve().parents[1])
+sys.path.insert(1, str(Path(__file__).resolve().parents[2]))
+from days_cli import paths  # noqa: E402
+
+os.environ.setdefault("TRITON_CACHE_DIR", str(paths.BUILD / "python-cache"))
+from python_days import compiled  # noqa: E402
+from python_days.day import Day  # noqa: E402
+
+
+def main(folder):
+    day, found = Day(folder), []
+
+    def add(ladder, name, complaint):
+        found.append({"ladder": ladder.name, "name": name, "complaint": complaint})
+    for ladder in day.ladders:
+        for rung in ladder.rungs:
+            launch = day.launch(rung)
+            # Each architecture in the first type, the newest in the others.
+            for kind in ladder.types:
+                for sm in compiled.ARCHITECTURES if kind == ladder.types[0] or os.environ.get("DAYS_TEST_ALL") else compiled.ARCHITECTURES[-1:]:
+                    add(ladder, f"{rung}/{kind}_sm{sm}", refusal(ladder, launch, kind, sm))
+    for wrong in day.wrong():
+        if wrong.by == "compiler":
+            ladder = next(ladder for ladder in day.ladders if ladder.name == wrong.ladder)
+            said = [refusal(ladder, wrong.launch, ladder.types[0], sm) for sm in compiled.ARCHITECTURES]
+            good = any(wrong.says in text for text in said)
+            add(ladder, f"must_reject/{wrong.name}", "" if good else f'no compiler says "{wrong.says}": {said}')
+    json.dump(found, sys.stdout)
+
+
+def refusal(ladder, launch, kind, sm):
+    """Why the compiler refuses a launcher's kernels, "" where it does not."""
+    inputs, outputs = ladder.make(kind, ladder.show, draw=False)
+    try:
+        compiled.compiled(launch, [*inputs, *(t for t in outputs if not any(t is one for one in inputs))], sm, listed=False)
+    except compiled.Refused as refused:
+        return f"sm_{sm}: {refused}"
+    return ""
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

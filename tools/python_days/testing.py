@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: MIT
+"""The tests of a Python day, all in one process beside the compiler's: rungs x types x shapes with ordinary and hostile values, small
+cases in other orders of their programs, refusals, wrong kernels with their messages; and in the compiler's process each rung for
+each architecture. With GTEST_OUTPUT=json:FOLDER/ the results are written in GoogleTest's form, which `./days test` reads."""
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+from days_cli import console
+from days_cli.errors import WRONG
+from python_days import cases, watch
+
+
+def run(day):
+    results = _Results(day)
+    on_gpu = os.environ.get("DAYS_BACKEND") == "cuda"
+    compiler = _Compiler(day)
+    for ladder in day.ladders:
+        for rung in ladder.rungs:
+            launch = day.launch(rung)
+            if on_gpu:
+                _on_gpu(results, ladder, rung, launch)
+            else:
+                _interpreted(results, ladder, rung, launch)
+    if not on_gpu:
+        for wrong in day.wrong():
+            if wrong.by == "run":
+                ladder = next(ladder for ladder in day.ladders if ladder.name == wrong.ladder)
+                results.case(ladder, f"must_reject/{wrong.name}", lambda w=wrong, l=ladder: _rejected(l, w))
+    for made in compiler.answers():
+        ladder = next(ladder for ladder in day.ladders if ladder.name == made["ladder"])
+        results.case(ladder, made["name"], lambda m=made: m["complaint"])
+    return results.told()
+
+
+class _Results:
+    """What was tested, as GoogleTest's JSON has it."""
+
+    def __init__(self, day):
+        self._day, self._suites, self._kernels, self._began = day, {}, 0, time.process_time()
+
+    def case(self, ladder, name, test):
+        """test: returns what is wrong, "" where nothing is."""
+        console.progress(f"{ladder.name} {name}")
+        said = test()
+        self._kernels += 1
+        case = {"name": name, "result": "COMPLETED"}
+        if said:
+            case["failures"] = [{"failure": said}]
+        self._suites.setdefault(f"day{self._day.number:02d}_{ladder.name}", []).append(case)
+
+    def told(self):
+        console.clear_progress()
+        found = {"testsuites": [{"name": name, "testsuite": tests} for name, tests in self._suites.items()]}
+        target = os.environ.get("GTEST_OUTPUT", "").partition("json:")[2]
+        if target:
+            path = Path(target) / f"day{self._day.number:02d}_test.json" if target.endswith("/") else Path(target)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(json.dumps(found), encoding="utf-8")
+        bad = 0
+        for suite in found["testsuites"]:
+            for case in suite["testsuite"]:
+                for failure in case.get("failures", ()):
+                    bad += 1
+                    console.say(f"FAIL {suite['name']} {case['name']}\n  " + failure["failure"].replace("\n", "\n  "))
+        count = sum(len(suite["testsuite"]) for suite in found["testsuites"])
+        spent = os.times()
+        console.say(f"{self._kernels} kernels run, 0 skipped; {sum(spent[:4]):.1f} s of CPU")
+        console.say(f"{count - bad} passed, {bad} failed")
+        return WRONG if bad or not count else 0
+
+
+def _name(rung, case):
+    return f"{rung}/{case.kind}_{'x'.join(map(str, case.shape))}"
+
+
+def _complaint(outcome, races=True):
+    """What is wrong with an outcome, in lines; "" where nothing is."""
+    said = [line for report in outcome.reports if races or report.slug != "race" for line in cases.describe(report)]
+    if outcome.result == "fail":
+        said += outcome.notes
+        said += [f"{one['at']} is {one['got']}, expected {one['expected']}" for one in outcome.facts.get("first", [])[:5]]
+        if outcome.facts.get("wrong"):
+            said.append(f"{outcome.facts['wrong']} of {outcome.facts['compared']} elements are wrong, worst error {outcome.facts['worst']}")
+        said = said or ["it fails"]
+    return "\n".join(said)
+
+
+def _interpreted(results, ladder, rung, launch):
+    grouped = {}
+    for case in cases.all_cases(ladder, thin=not os.environ.get("DAYS_TEST_ALL")):
+        grouped.setdefault((case.kind, case.shape), []).append(case)
+    for group in grouped.values():
+        results.case(ladder, _name(rung, group[0]), lambda g=group: "\n".join(filter(None, (
+            _prefixed(case, _complaint(cases.run(ladder, launch, case))) for case in g))))
+    small = [case for (kind, _), group in grouped.items() for case in group[:1] if kind == ladder.types[0] and cases.is_small(ladder, case)]
+    for order in watch.ORDERS[1:]:
+        chosen = small if os.environ.get("DAYS_TEST_ALL") else small[-3:]
+        results.case(ladder, f"{rung}/{ladder.types[0]}_{order}", lambda o=order, c=chosen: "\n".join(filter(None, (
+            _prefixed(case, _complaint(cases.run(ladder, launch, case, o))) for case in c))))
+
+
+def _prefixed(case, said):
+    return f"{' x '.join(map(str, case.shape))} {case.inputs or 'random inputs'}:\n{said}" if said else ""
+
+
+def _on_gpu(results, ladder, rung, launch):
+    from python_days import on_gpu
+    for case in cases.all_cases(ladder):
+        name = _name(rung, case) + (f"_{case.inputs.replace(' ', '_')}" if case.inputs else "")
+        results.case(ladder, name, lambda c=case: _complaint(on_gpu.outcome(ladder, launch, c)))
+
+
+def _rejected(ladder, wrong):
+    """What is wrong with a wrong kernel: that nothing rejects it, or that other words do."""
+    heard = []
+    for case in cases.all_cases(ladder, thin=True):
+        if case.inputs in ladder.refused:
+            continue
+        for order in watch.ORDERS if cases.is_small(ladder, case) else watch.ORDERS[:1]:
+            said = _complaint(cases.run(ladder, wrong.launch, case, order))
+            if wrong.says in said:
+                return ""
+            if said:
+                heard.append(said)
+                break
+        if len(heard) > 3:
+            break
+    return (f'nothing says "{wrong.says}" of it. What is said:\n' + heard[0]) if heard else "all tests pass with it"
+
+
+class _Compiler:
+    """The compiler's cases, in a process of their own that runs beside this one."""
+
+    def __init__(self, day):
+        environment = {**os.environ, "GTEST_OUTPUT": ""}
+        environment.pop("TRITON_INTERPRET", None)
+        self._process = subprocess.Popen([sys.executable, "-B", str(Path(__file__).parent / "compiler_tests.py"), str(day.folder)],
+                                         stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, env=environment)
+        self._said = b""
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def _read(self):
+        self._said = self._process.communicate()[0]
+
+    def answers(self):
+        """[{ladder, name, complaint}]"""
+        self._reader.join()
+        if self._process.returncode:
+            raise SystemExit(f"compiler_tests.py ended with {self._process.returncode}")
+        return json.loads(self._said)
+
+
