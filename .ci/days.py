@@ -4,6 +4,7 @@
 
     .ci/days.py 12          at most twelve days, as their numbers in one line; why these, and what is left out, on stderr
     .ci/days.py --all       every day
+    .ci/days.py 6 --python  at most six days, Python days among them: the others have nothing to compile
     .ci/days.py 6 --pick    six lines of standard input instead of days, by the same rule of turns
 
 A day comes first where a commit of the last 24 hours before HEAD touched it: its folder, tests, mutants or notebook. HEAD's
@@ -74,8 +75,10 @@ def main(words):
     def note(text):
         print(text, file=sys.stderr)
 
+    python = words[1:] == ["--python"]
+    words = words[:1] if python else words
     if words == ["--all"] or (os.environ.get("DAYS_CI_ALL") == "1" and words[1:] != ["--pick"]):
-        print(*here())
+        print(*here(python))
         return 0
     if not words or not words[0].isdigit() or words[0] == "0" or words[1:] not in ([], ["--pick"]):
         note(__doc__)
@@ -88,7 +91,7 @@ def main(words):
         chosen = set(in_turn(head, lines)[:wanted])
         print("\n".join(line for line in lines if line in chosen))
         return 0
-    touched, others, left = choose(here(), most, head, paths)
+    touched, others, left = choose(here(python), most, head, paths)
     note(f"touched in the last {HOURS} hours: {' '.join(sorted(touched)) or 'none'}; "
          f"others, by {head[:7]}: {' '.join(sorted(others)) or 'none'}")
     if left:
@@ -97,11 +100,12 @@ def main(words):
     return 0
 
 
-def here():
-    """The days that have something to build: of Python and distributed days the stages know nothing yet."""
+def here(python=False):
+    """The days that have something to build, and with `python` Python days as well; of distributed days the stages know nothing yet."""
+    without = "distributed" if python else "python|distributed"
     notes = [folder / "README.md" for folder in ROOT.glob("day[0-9][0-9]_*") if (folder / "README.md").is_file()]
     return sorted(note.parent.name[3:5] for note in notes
-                  if not re.search(r"^kind: *(python|distributed) *$", note.read_text(encoding="utf-8"), re.MULTILINE))
+                  if not re.search(rf"^kind: *({without}) *$", note.read_text(encoding="utf-8"), re.MULTILINE))
 
 
 if __name__ == "__main__":

@@ -22,7 +22,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tools"))
 
-from days_cli import catalog, console, exercises, judge, kinds, paths, program_day, program_judge, rung_gates, rungs  # noqa: E402
+from days_cli import (catalog, console, exercises, judge, kinds, ladders, paths, program_day, program_judge,  # noqa: E402
+                      python_judge, python_ladders, rung_gates, rungs)
 from days_cli.errors import DaysError  # noqa: E402
 
 _SAMPLE = 2  # rungs of a day
@@ -43,6 +44,32 @@ def program_verdicts(day, name):
     return [(stage.name, stage.verdict) for stage in stages], vars(exercise), stages
 
 
+def python_verdicts(day, name, file=""):
+    """The same of a rung of a Python day; "exercise" is the skeleton, or another file in its place."""
+    goal, starts, solution = ladders.exercise(day)
+    stages = python_judge.run_stages(python_judge.Kernel(day, name, file), python_ladders.gates_of(day), lambda stage: None)
+    return [(stage.name, stage.verdict) for stage in stages], {"goal": goal, "starts": starts, "solution": solution}, stages
+
+
+def python_rung_complaints(rung):
+    """As rung_complaints() of a rung in Python."""
+    exercises.start(rung)
+    kernel = python_judge.Kernel(rung.day, rung.name, str(exercises.my_file(rung)))
+    try:
+        stage = python_judge.correct(kernel)
+        if stage.verdict != "ok":
+            return [f"what it begins as: {stage.about}", *stage.lines], ""
+        gates, says = python_judge.asked_of(rung)
+        if not gates:
+            return [], f"no counter tells {rung.name} from {rung.before.name}"
+        start, goal = python_judge.counters(kernel, gates), python_judge.counters(python_judge.Kernel(rung.day, rung.name), gates)
+    except DaysError as error:
+        return [error.message], ""
+    wrong = [] if start.verdict == "FAIL" else [f"what it begins as: {start.verdict} {start.about}, expected to miss a gate"]
+    wrong += [] if goal.verdict == "ok" else [f"the rung itself: {goal.verdict} {goal.about}"]
+    return wrong, " ".join(says)
+
+
 def filled(day):
     """The skeleton with the code of the note's last hint, its holes filled; None where the note does not say with what."""
     answers = re.search(r"<!-- hint 3, filled: (.*?) -->", (day.folder / "README.md").read_text(encoding="utf-8"), re.DOTALL)
@@ -53,18 +80,20 @@ def filled(day):
     if len(parts) != len(code) - 1:
         raise ValueError(f"hint 3 of day {day.label} has {len(code) - 1} holes, and the line above it fills {len(parts)}")
     code = code[0] + "".join(part + after for part, after in zip(parts, code[1:]))
-    return exercises.skeleton(day).read_text(encoding="utf-8").replace("  // your code\n", code, 1)
+    return exercises.skeleton(day).read_text(encoding="utf-8").replace(
+        "    # your code\n" if day.kind == "python" else "  // your code\n", code, 1)
 
 
 def hint_verdicts(day):
     """The verdicts of the filled hint; [] where there is none to judge."""
-    path = paths.MY / f"hint{day.number:02d}.cu"
+    path = paths.MY / f"hint{day.number:02d}{exercises.skeleton(day).suffix}"
     try:
         text = filled(day)
         if text is None:
             return [], []
         path.write_text(text, encoding="utf-8")
-        found, _, stages = verdicts(judge.Kernel(day, "exercise", file=str(path)))
+        found, _, stages = (python_verdicts(day, "exercise", str(path)) if day.kind == "python" else
+                            verdicts(judge.Kernel(day, "exercise", file=str(path))))
     except (DaysError, ValueError) as error:  # it does not compile, or its holes are miscounted
         return [(str(error), "FAIL")], []
     return found, stages
@@ -106,7 +135,7 @@ def check_rungs(day, every):
         found = sorted(found, key=lambda rung: hashlib.sha256(f"{head} {rung.words}".encode()).digest())[:_SAMPLE]
     bad = 0
     for rung in found:
-        wrong, about = rung_complaints(rung)
+        wrong, about = python_rung_complaints(rung) if day.kind == "python" else rung_complaints(rung)
         skipped = not wrong and about.startswith("no counter")
         console.say(f"{console.status('FAIL' if wrong else 'skip' if skipped else 'ok', 5)} {rung.words}, from "
                     f"{rung.before.name}: {about}")
@@ -126,9 +155,10 @@ def main(words):
         paths.MY = Path(folder)
         for day in days:
             if alone:
-                bad += bool(check_rungs(day, True)) if day.kind == "ladder" else 0
+                bad += bool(check_rungs(day, True)) if kinds.has_rungs(day) else 0
                 continue
             of = (lambda name, d=day: program_verdicts(d, name)) if day.kind == "program" else \
+                (lambda name, d=day: python_verdicts(d, name)) if day.kind == "python" else \
                 (lambda name, d=day: verdicts(judge.Kernel(d, name)))
             skeleton, exercise, _ = of("exercise")
             solution, _, told = of(exercise["solution"])
@@ -148,7 +178,7 @@ def main(words):
             console.say(f"{console.status('FAIL' if wrong else 'ok', 5)} {day.label}")
             for line in wrong:
                 console.say("      " + line)
-            bad += bool(wrong or day.kind == "ladder" and check_rungs(day, False))
+            bad += bool(wrong or kinds.has_rungs(day) and check_rungs(day, False))
     console.say(f"{len(days) - bad} passed, {bad} failed")
     return 1 if bad or not days else 0
 

@@ -65,6 +65,8 @@ def made(day, name):
     text = file.read_text(encoding="utf-8")
     if not old or text.count(old) != 1:
         raise ValueError(f"{name}: in {file.name} this occurs {text.count(old) if old else 0} times, not once:\n{old}")
+    if day.kind == "python":
+        return text.replace(old, new)
     launcher = next(found for found in re.findall(r"^void (\w+)\(", text, re.MULTILINE))
     template = "INSTANTIATE_LAUNCHER(exercise" in exercises.skeleton(day).read_text(encoding="utf-8")
     return as_exercise(text.replace(old, new), solution, launcher, template)

@@ -54,8 +54,8 @@ def cells(day):
     number, front = day.number, day.front_matter()
     yield "markdown", (f"# Day {number:02}: {front.get('title', day.name)}\n\n"
                        f"The tutorial is [`{day.target}/README.md`](../../{day.target}/README.md): read it beside this. "
-                       "On Colab choose Runtime > Change runtime type > T4 GPU; without a GPU all cells work too, the "
-                       "kernels then run on the CPU.")
+                       "On Colab choose Runtime > Change runtime type > T4 GPU; without a GPU all cells work too, "
+                       + ("Triton then interprets the kernels." if day.kind == "python" else "the kernels then run on the CPU."))
     yield "code", CLONE
     program = day.kind == "program"
     yield "markdown", f"Every {'program' if program else 'rung'} of the day, checked and, on a GPU, timed:"
@@ -67,24 +67,27 @@ def cells(day):
                        f"for pattern in {tuple(front['animations'])}:\n"
                        f"    !./days run {number} -- --pattern {{pattern}} --frames 60 --out build/{{pattern}}.gif\n"
                        '    display(Image(filename=f"build/{pattern}.gif", format="gif"))')
-    if (day.folder / "exercise.cu").is_file():
+    if exercises.skeleton(day).is_file():
+        python, file = day.kind == "python", exercises.my_file(day).name
         start = starting_rung(day)
         yield "code", KEEP
         yield "markdown", (f"What the streams of `{start}` let run side by side:" if program else
+                           f"What each line of `{start}` moves, and what the compiler makes of it:" if python else
                            f"What the first kernel asks of the memory, counted request by request (`{start}`):")
-        yield "code", (f"!./days explain {number} {start}\n"
+        yield "code", f"!./days explain {number} {start}" if python else (
+                       f"!./days explain {number} {start}\n"
                        "from glob import glob\nfrom IPython.display import SVG, display\n"
                        f'for picture in sorted(glob("build/explain/{number:02}_{start}*.svg")):\n    display(SVG(picture))')
         yield "markdown", "## Yours\n\nEdit the " + ("program" if program else "kernel") + " and run the cell: it saves your file. Then check it."
-        yield "code", f"%%writefile my/day{number:02}.cu\n" + exercises.skeleton(day).read_text(encoding="utf-8").rstrip("\n")
+        yield "code", f"%%writefile my/{file}\n" + exercises.skeleton(day).read_text(encoding="utf-8").rstrip("\n")
         yield "code", f"!./days check {number}"
         yield "markdown", "Stuck? Run this for a hint, and again for the next of three:"
         yield "code", f"!./days hint {number}"
         yield "markdown", "Our " + ("program" if program else "kernel") + ", as a difference from yours. Try first."
         yield "code", f"# !./days solution {number} --yes"
-        step = next((rung for rung in rungs.of_day(day).values() if rung.before), None) if day.kind == "ladder" else None
+        step = next((rung for rung in rungs.of_day(day).values() if rung.before), None) if kinds.has_rungs(day) else None
         if step:
-            yield "markdown", (f"## Every rung\n\nEach rung of the day is an exercise. This makes `my/day{number:02}_{step.name}.cu`, which "
+            yield "markdown", (f"## Every rung\n\nEach rung of the day is an exercise. This makes `my/{exercises.my_file(step).name}`, which "
                                f"begins as `{step.before.name}`, right and without what `{step.name}` brings, and says what it must "
                                "reach. Edit it (on Colab in the folder on the left), and run this again.")
             yield "code", f"!./days check {number} {step.name}"

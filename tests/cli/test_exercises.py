@@ -412,12 +412,12 @@ class Files(unittest.TestCase):
 class Shipped(unittest.TestCase):
     def test_each_exercise_has_hints_and_a_solution(self):
         for day in catalog.here():
-            if (day.folder / "exercise.cu").is_file():
+            if exercises.skeleton(day).is_file():
                 self.assertEqual(len(exercises.hints(day)), 3, day.label)
                 self.assertTrue(solution.solution_of(day)[1].is_file())
-                text = (day.folder / "exercise.cu").read_text()
-                if day.kind == "ladder":  # a program may be there whole, with bugs to be mended
-                    self.assertEqual(text.count("// your code"), 1, day.label)
+                text = exercises.skeleton(day).read_text()
+                if day.kind != "program":  # a program may be there whole, with bugs to be mended
+                    self.assertEqual(text.count("# your code" if day.kind == "python" else "// your code"), 1, day.label)
 
     def test_hints_print_at_80_columns(self):
         for day in catalog.here():

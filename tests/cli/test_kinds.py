@@ -5,7 +5,6 @@ import unittest
 
 import support
 from days_cli import catalog, exercises, kinds, paths
-from days_cli.errors import DaysError
 
 
 class Shipped(support.Case):
@@ -42,13 +41,6 @@ class Commands(support.Case):
         self.assertEqual((code, out), (2, ""), arguments)
         return " ".join(err.split())
 
-    def test_python_days_say_what_would_be_run(self):
-        for command in ("run", "test", "bench", "check", "watch", "explain", "solution"):
-            text = self.refused(command, "90")
-            self.assertIn(f"day 90 tri is a Python day: ./days {command} would ", text)
-            self.assertIn("no runner for that yet", text)
-        self.assertIn("day90_tri/ladder.py", self.refused("run", "90"))
-
     def test_distributed_days_say_what_would_be_run(self):
         for command in ("run", "test", "bench", "check", "watch", "explain", "solution"):
             self.assertIn(f"day 91 ranks is a distributed day: ./days {command} would ", self.refused(command, "91"))
@@ -80,17 +72,14 @@ class Commands(support.Case):
         support.forget()
         code, out, _ = self.days("next")
         self.assertEqual(code, 0)
-        self.assertIn("0 of 3 exercises solved", out)
+        self.assertIn("0 of 4 exercises solved", out)
 
     def test_every_kind_says_something_for_every_command(self):
-        for kind, more in (("python", {"asm"}), ("distributed", set())):
-            self.assertEqual(set(kinds._NOT_YET[kind]), {"run", "test", "bench", "check", "explain", "solution"} | more)
+        self.assertEqual(set(kinds._NOT_YET["distributed"]), {"run", "test", "bench", "check", "explain", "solution"})
 
     def test_the_exercise_of_a_python_day_is_python(self):
         day = next(day for day in catalog.here() if day.number == 90)
         self.assertEqual(exercises.my_file(day).name, "day90.py")
-        with self.assertRaises(DaysError):
-            exercises.resolve("90", "check")
 
 
 if __name__ == "__main__":

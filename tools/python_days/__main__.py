@@ -34,7 +34,11 @@ def _progress():
         return
     with open(int(number), "w", buffering=1, encoding="utf-8", closefd=False) as out:
         out.write("begin\n")
-        yield
+        try:
+            yield
+        except DaysError:
+            out.write("end\n")  # it says itself what is wrong
+            raise
         out.write("end\n")
 
 

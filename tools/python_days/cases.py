@@ -74,7 +74,7 @@ def judged(ladder, before, inputs, outputs):
     facts = {"wrong": 0, "compared": 0, "unwritten": 0, "worst": 0.0, "first": [], "least_ratio": None, "most_ratio": None}
     for number, (made, expected) in enumerate(zip(outputs, ladder.expected(before))):
         one = compare("out" if len(outputs) == 1 else f"out{number}", made, expected, ladder.tolerance)
-        worst = [value for value in (facts["worst"], one["worst"])]
+        worst = (facts["worst"], one["worst"])
         facts = {**one, "wrong": facts["wrong"] + one["wrong"], "compared": facts["compared"] + one["compared"],
                  "unwritten": facts["unwritten"] + one["unwritten"], "first": facts["first"] + one["first"],
                  "worst": None if None in worst else max(worst)}
@@ -130,7 +130,7 @@ def as_json(ladder, case, outcome):
     return {"ladder": ladder.name, "type": case.kind, "shape": dict(zip(ladder.extents, case.shape)), "inputs": case.inputs,
             "result": outcome.result, "notes": outcome.notes, "blocks": max(grids, default=0), "threads": 0,
             "reports": [[report.slug, *describe(report)] for report in outcome.reports],
-            **{"wrong": 0, "compared": 0, "unwritten": 0, "first": [], **outcome.facts}}
+            "wrong": 0, "compared": 0, "unwritten": 0, "first": [], **outcome.facts}
 
 
 def counted(launches):

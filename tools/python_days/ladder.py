@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """A ladder: one problem, the rungs that compete on it, and what each is held to. A Python day's ladder.py makes one or several,
-each under a name of its module; docs/python_days.md says what each member means."""
+each under a name of its module; CONTRIBUTING.md says what each member means."""
 from __future__ import annotations
 
 from dataclasses import dataclass, field

@@ -32,7 +32,7 @@ def run(day):
         for wrong in day.wrong():
             if wrong.by == "run":
                 ladder = next(ladder for ladder in day.ladders if ladder.name == wrong.ladder)
-                results.case(ladder, f"must_reject/{wrong.name}", lambda w=wrong, l=ladder: _rejected(l, w))
+                results.case(ladder, f"must_reject/{wrong.name}", lambda w=wrong, of=ladder: _rejected(of, w))
     for made in compiler.answers():
         ladder = next(ladder for ladder in day.ladders if ladder.name == made["ladder"])
         results.case(ladder, made["name"], lambda m=made: m["complaint"])

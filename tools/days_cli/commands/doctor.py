@@ -12,7 +12,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from days_cli import arguments, builder, cmake_tools, console, packages, paths, run_build, settings, toolchain
+from days_cli import arguments, builder, cmake_tools, console, packages, paths, python_setup, run_build, settings, toolchain
 from days_cli import gpu as gpus
 from days_cli.errors import ENVIRONMENT, DaysError
 
@@ -96,6 +96,9 @@ def examine():
     for package in ("gtest", "benchmark"):
         yield _package(package)
     yield _pictures()
+    yield _triton()
+    if probe.gpu:
+        yield _pytorch()
     yield from _libraries(probe, compiler)
     yield _profiler(probe, cuda_works)
     yield _disk()
@@ -209,6 +212,29 @@ def _pictures():
         return Finding("pictures", "ok", f"{pictures.versions}, {moving.versions}: --image and GIF work")
     return Finding("pictures", "miss", f"no {' and no '.join(missing)}: days run, but without --image",
                    packages.command(missing))
+
+
+def _triton():
+    """What Python days run with where there is no GPU: the versions of requirements.txt, Colab's where they fit."""
+    try:
+        found = python_setup.here()
+    except DaysError as error:
+        return Finding("triton", "warn", error.message, error.hint)
+    if found:
+        where = "build/python" if found.path.startswith(str(python_setup.FOLDER)) else found.path
+        return Finding("triton", "ok", f"{found.about}, in {where}: Python days run")
+    why, help_ = python_setup.obstacle()
+    this = python_setup.look(sys.executable)
+    other = f" This Python has {this.about}." if this and this.triton else ""
+    if why:
+        return Finding("triton", "skip", f"{why}. All other days run", help_)
+    return Finding("triton", "miss", f"for Python days.{other} ./days run 20 installs {python_setup.plan()}")
+
+
+def _pytorch():
+    found, why = python_setup.with_gpu()
+    return Finding("pytorch", "ok", f"PyTorch {found.torch}, Triton {found.triton}: Python days run on the GPU") if found else \
+        Finding("pytorch", "miss", f"{why}. Python days are interpreted until then")
 
 
 def _libraries(probe, compiler):

@@ -11,8 +11,9 @@ USAGE = "NN NAME"
 SUMMARY = "starts a day: folder and tests"
 HELP = """./days new NN NAME     starts day NN: dayNN_NAME/ and tests/dayNN_*
 
-  --kind ladder|program  kernels that compete (default), or programs of their
-                         own that check themselves
+  --kind ladder|program|python
+                         kernels that compete (default), programs of their own
+                         that check themselves, or kernels in Python
 
 NN is 01 to 99, NAME of a-z, 0-9 and _ (./days list has the planned ones). The
 new day builds, with an exercise; its tests fail until its kernels are written.
@@ -43,7 +44,7 @@ def run(args):
     made = _write(day, kind)
     for path in made:
         console.say(f"wrote {console.paint(str(path), 'cyan')}")
-    console.say(f"\nThe day builds, and its tests fail until its {'rungs are' if kind == 'ladder' else 'kernel is'} written: " +
+    console.say(f"\nThe day {'runs' if kind == 'python' else 'builds'}, and its tests fail until its {'kernel is' if kind == 'program' else 'rungs are'} written: " +
                 console.paint(f"./days test {number}", "cyan"))
     console.say("Afterwards " + console.paint("tools/readme_table.py", "cyan") + " adds it to the README's table.")
     return 0

@@ -111,7 +111,8 @@ def solution_of(day):
     _, _, name = ladders.exercise(day) or ("", "", "")
     file = ladders.files(day).get(name)
     if not file:
-        raise DaysError(f"{day.target}/ladder.{"py" if day.kind == "python" else "cpp"} names no rung of its own as the solution", code=1)
+        ladder = "ladder.py" if day.kind == "python" else "ladder.cpp"
+        raise DaysError(f"{day.target}/{ladder} names no rung of its own as the solution", code=1)
     return name, file
 
 

@@ -1,0 +1,261 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Python days: what ./days reads of a ladder.py, which Python it takes, what it refuses; and, where NumPy and Triton are, what the
+interpreter hides and tools/python_days shows: each report has a kernel that causes it."""
+import json
+import os
+import platform
+import subprocess
+import sys
+import textwrap
+import unittest
+from unittest import mock
+
+import support
+from days_cli import catalog, kernel_sources, ladders, paths, python_judge, python_ladders, python_setup, rungs
+from days_cli.errors import DaysError
+
+_LADDER = '''
+import numpy as np
+from python_days import Exercise, Ladder, within
+first = Ladder("first", ("n",), rungs=("plain", "wide", "odd"), problem=None, reference=None, shapes=(), show=(1,), bench=(),
+               exercise=Exercise("a goal", starts="plain", solution="wide", gates={"load_bits": 128}))
+second = Ladder(name="second", extents=("n",), rungs=("other",), problem=None, reference=None, shapes=(), show=(1,), bench=())
+'''
+
+
+class Ladders(support.Case):
+    def setUp(self):
+        super().setUp()
+        self.replace(paths, "ROOT", self.folder)
+        self.replace(paths, "MY", self.folder / "my")
+        self.day = self.folder / "day90_tri"
+        self.day.mkdir()
+        (self.day / "README.md").write_text("---\ntitle: T\nkind: python\n---\n")
+        (self.day / "exercise.py").write_text('"""An exercise."""\n    # your code\n')
+        self.write(_LADDER, plain='"""The plain one."""\nimport triton\nX = 1\n', wide='"""Wide."""\n', odd='"""Changed since plain: odd."""\n',
+                   other='"""Other."""\n')
+
+    def write(self, ladder, **files):
+        (self.day / "ladder.py").write_text(ladder)
+        for number, (name, text) in enumerate(files.items(), 1):
+            (self.day / f"0{number}_{name}.py").write_text("# SPDX-License-Identifier: MIT\n" + text)
+        support.forget()
+
+    def test_rungs_and_exercise(self):
+        day = catalog.resolve("90", "run")
+        found = rungs.of_day(day)
+        self.assertEqual([(rung.ladder, rung.name, rung.before and rung.before.name, rung.file.name) for rung in found.values()],
+                         [("first", "plain", None, "01_plain.py"), ("first", "wide", "plain", "02_wide.py"),
+                          ("first", "odd", "plain", "03_odd.py"), ("second", "other", None, "04_other.py")])
+        self.assertEqual(ladders.exercise(day), ("a goal", "plain", "wide"))
+        self.assertEqual(python_ladders.gates_of(day), {"load_bits": 128})
+        text = rungs.start_text(found["wide"])
+        compile(text, "wide", "exec")
+        self.assertEqual(text.splitlines()[0], "# SPDX-License-Identifier: MIT")
+        for part in ("./days check 90 wide", "What plain does: The plain one.", "X = 1"):
+            self.assertIn(part, text)
+
+    def test_what_is_made_of_a_rung_changes_with_its_code_alone(self):
+        tree = lambda: kernel_sources.Day(kernel_sources.Tree.of_folder(self.folder), "day90_tri")
+        self.assertEqual(set(tree().launchers), {"plain", "wide", "odd", "other"})
+        first = tree().number("plain")
+        self.write(_LADDER, plain='"""Another comment."""\nimport triton\n\nX = 1  # one\n')
+        self.assertEqual(tree().number("plain"), first)
+        self.write(_LADDER, plain='import triton\nX = 2\n')
+        self.assertNotEqual(tree().number("plain"), first)
+
+    def test_a_ladder_that_cannot_be_read(self):
+        for text, says in (("Ladder(name=", "day90_tri/ladder.py:1:"), (_LADDER.replace('rungs=("other",)', "rungs=tuple(x)"), "literals"),
+                           (_LADDER.replace('"other"', '"missing"'), "has no file NN_missing.py")):
+            self.write(text)
+            code, _, err = self.days("hint", "90", "wide")
+            self.assertIn(says, " ".join(err.split()))
+            self.assertNotEqual(code, 0)
+
+    def test_wrong_words(self):
+        for words, says in ((("test", "90", "--checked"), "nothing of a Python day is built"), (("test", "90", "--preset", "cpu"), "CMake"),
+                            (("explain", "90", "plane"), 'no rung "plane". Nearest: plain'), (("check", "90", "plain"), "first rung"),
+                            (("explain", "90", "--backend", "cuda"), "means nothing"), (("asm", "90", "nope"), "no rung")):
+            code, _, err = self.days(*words)
+            self.assertEqual(code, 2, words)
+            self.assertIn(says, " ".join(err.split()))
+
+    def test_bench_needs_a_gpu(self):
+        self.replace(python_judge.gpus, "detect", lambda: mock.Mock(gpu=None))
+        code, _, err = self.days("bench", "90")
+        self.assertEqual(code, 3)
+        self.assertIn("on a GPU, and there is none here", " ".join(err.split()))
+
+
+class SetUp(support.Case):
+    def setUp(self):
+        super().setUp()
+        self.replace(python_setup, "FOLDER", self.folder / "build" / "python")
+        self.replace(paths, "BUILD", self.folder / "build")
+        self.replace(python_setup, "here", lambda: None)
+        self.replace(python_setup, "own", lambda: None)
+        (self.folder / "build").mkdir()
+        python_setup.look.cache_clear()
+        self.addCleanup(python_setup.look.cache_clear)
+
+    def refused(self):
+        with self.assertRaises(DaysError) as raised:
+            python_setup.ensure()
+        self.assertEqual(raised.exception.code, 3)
+        self.assertFalse((python_setup.FOLDER / "installed.json").exists())
+        return raised.exception
+
+    def test_machines_without_a_package(self):
+        self.replace(sys, "platform", "darwin")
+        self.assertIn("macOS", self.refused().message)
+        self.replace(sys, "platform", "win32")
+        self.assertIn("packages for Linux", self.refused().message)
+        self.replace(sys, "platform", "linux")
+        self.replace(platform, "machine", lambda: "riscv64")
+        self.assertIn("riscv64", self.refused().message)
+        self.replace(platform, "machine", lambda: "aarch64")
+        self.replace(platform, "libc_ver", lambda: ("", ""))
+        self.assertIn("glibc", self.refused().message)
+
+    def test_a_python_that_is_too_old(self):
+        self.replace(python_setup, "_python", lambda: None)
+        error = self.refused()
+        self.assertIn("needs Python 3.10 to 3.14", error.message)
+        self.assertIn("DAYS_PYTHON=", error.hint)
+
+    def test_without_room(self):
+        self.replace(python_setup.shutil, "disk_usage", lambda path: mock.Mock(free=10 ** 8))
+        self.assertIn("100 MB are free", self.refused().message)
+
+    def test_without_network_nothing_is_left_as_if_it_were_whole(self):
+        def pip(python, wanted, what, by_hand):
+            raise DaysError(f"pip cannot install {what}: no network", by_hand, 3)
+        self.replace(python_setup.cmake_tools, "make_environment", lambda folder, python, by_hand: folder.mkdir(parents=True))
+        self.replace(python_setup.cmake_tools, "pip_install", pip)
+        error = self.refused()
+        self.assertIn("no network", error.message)
+        self.assertIn("requirements.txt", error.hint)
+
+    def test_pip_that_installs_nothing(self):
+        self.replace(python_setup.cmake_tools, "make_environment", lambda folder, python, by_hand: folder.mkdir(parents=True))
+        self.replace(python_setup.cmake_tools, "pip_install", lambda *_: None)
+        self.assertIn("pip said that all is well", self.refused().message)
+
+    def test_the_python_that_is_named(self):
+        self.environment(DAYS_PYTHON=str(self.folder / "nowhere"))
+        with self.assertRaises(DaysError) as raised:
+            python_setup.named()
+        self.assertIn("is no Python that runs", raised.exception.message)
+        fake = self.tool("fake", "echo '{\"python\": [3, 12], \"numpy\": \"2.4.1\", \"triton\": \"3.6.0\", \"torch\": \"\"}'\n")
+        self.environment(DAYS_PYTHON=str(fake))
+        with self.assertRaises(DaysError) as raised:
+            python_setup.named()
+        self.assertIn("has NumPy 2.4.1, Triton 3.6.0; Python days need Triton 3.6 and NumPy below 2.4", raised.exception.message)
+
+    def test_sizes_and_versions_are_said_before_anything_is_installed(self):
+        for part in ("Triton 3.6.0", "205 MB to download", "740 MB in build/python"):
+            self.assertIn(part, python_setup.plan().replace(os.path.relpath(python_setup.FOLDER, paths.ROOT), "build/python"))
+
+
+def _python():
+    try:
+        return python_setup.here()
+    except DaysError:
+        return None
+
+
+_KERNEL = '''
+import triton
+import triton.language as tl
+from python_days import Ladder, exact
+@triton.jit
+def k(x_ptr, y_ptr, n, B: tl.constexpr):
+    p = tl.program_id(0)
+    i = p * B + tl.arange(0, B)
+    there = i < n
+{body}
+def launch(x, y):
+    k[(triton.cdiv(y.numel(), 16),)](x, y, y.numel(), B=16)
+'''
+_RUN = '''
+import json, sys
+import numpy as np
+sys.path[:0] = [{tools!r}, {folder!r}]
+from python_days import interpreted, cases, Ladder, exact, within
+import kernel
+ladder = Ladder("l", ("n",), ("k",), lambda make, n: ([make.normal(n)], [make.output(n)]), lambda x: {reference}, ((40,),), (40,), (), ("fp32", "bf16"))
+out = cases.run(ladder, kernel.launch, cases.Case({kind!r}, (40,)), {order!r})
+print(json.dumps([out.result, [r.slug for r in out.reports], out.notes, [r.says for r in out.reports], out.facts["wrong"]]))
+'''
+
+
+@unittest.skipUnless(_python(), "NumPy and Triton are not here")
+class Interpreter(support.Case):
+    def run_kernel(self, body, reference="x", kind="fp32", order="normal"):
+        """[result, slugs, notes, reports, wrong elements] of a kernel of this body."""
+        (self.folder / "kernel.py").write_text(_KERNEL.format(body=textwrap.indent(textwrap.dedent(body).strip("\n"), "    ")))
+        text = _RUN.format(tools=str(support.ROOT / "tools"), folder=str(self.folder), reference=reference, kind=kind, order=order)
+        done = subprocess.run([_python().path, "-B", "-c", text], stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr[-2000:])
+        return json.loads(done.stdout)
+
+    def test_a_right_kernel(self):
+        for order in python_judge.ORDERS:
+            self.assertEqual(self.run_kernel("tl.store(y_ptr + i, tl.load(x_ptr + i, mask=there), mask=there)", order=order),
+                             ["ok", [], [], [], 0])
+
+    def test_beyond_the_end_near_and_far(self):
+        for beyond in ("i", "i + 1000000000"):
+            result, slugs, _, says, _ = self.run_kernel(f"tl.store(y_ptr + i, tl.load(x_ptr + {beyond}), mask=there)")
+            self.assertEqual((result, slugs), ("fail", ["oob"]))
+            self.assertIn("loads x_ptr[", says[0])
+
+    def test_elements_that_nobody_has_written(self):
+        result, slugs, _, says, _ = self.run_kernel("tl.store(y_ptr + i, tl.load(y_ptr + i, mask=there), mask=there)")
+        self.assertEqual((result, slugs), ("fail", ["uninit"]))
+        self.assertIn("y_ptr[0], which nobody has written", says[0])
+
+    def test_races_that_come_out_right(self):
+        _, slugs, _, says, _ = self.run_kernel("j = tl.minimum(tl.arange(0, B) + p * (B // 2), n - 1)\n"
+                                                        "tl.store(y_ptr + j, tl.load(x_ptr + j))", "x")
+        self.assertEqual(set(slugs), {"race"})
+        self.assertIn("programs run in any order", " ".join(says))
+
+    def test_lanes_that_store_to_one_element(self):
+        self.assertIn("race", self.run_kernel("tl.store(y_ptr + i // 2, tl.load(x_ptr + i, mask=there), mask=there)")[1])
+
+    def test_promises(self):
+        for body in ("i = tl.multiple_of(i + 1, 4)", "there = tl.max_constancy(i < n - 1, 16)", "tl.max_contiguous(i * 2, 4)"):
+            result, slugs, _, _, _ = self.run_kernel(body + "\ni = p * B + tl.arange(0, B)\nthere = i < n\n"
+                                                     "tl.store(y_ptr + i, tl.load(x_ptr + i, mask=there), mask=there)")
+            self.assertEqual((result, slugs), ("fail", ["promise"]), body)
+        kept = "tl.multiple_of(i, 16)\ntl.max_contiguous(i, 16)\ntl.store(y_ptr + i, tl.load(x_ptr + i, mask=there), mask=there)"
+        self.assertEqual(self.run_kernel(kept)[:2], ["ok", []])
+
+    def test_an_assertion_and_a_mistake_of_pythons(self):
+        result, _, notes, _, _ = self.run_kernel("tl.device_assert(p < 1, 'one program')\ntl.store(y_ptr + i, tl.load(x_ptr + i, mask=there), mask=there)")
+        self.assertEqual(result, "fail")
+        result, _, notes, _, _ = self.run_kernel("tl.store(y_ptr + i, nothing)")
+        self.assertIn("NameError", notes[0])
+        self.assertIn("kernel.py:10", notes[0])
+
+    def test_bf16_is_computed_as_a_gpu_does(self):
+        self.assertEqual(self.run_kernel("x = tl.load(x_ptr + i, mask=there)\ntl.store(y_ptr + i, x * x, mask=there)", "x * x", "bf16")[0],
+                         "ok")
+        self.assertEqual(self.run_kernel("x = tl.load(x_ptr + i, mask=there).to(tl.float32)\ntl.store(y_ptr + i, (x * 1.5).to(tl.bfloat16), "
+                                         "mask=there)", "x * 1.5", "bf16")[0], "ok")
+        self.assertEqual(self.run_kernel("x = tl.load(x_ptr + i, mask=there, other=-float('inf'))\n"
+                                         "tl.store(y_ptr + i, tl.zeros_like(x) + tl.max(x, 0), mask=there)",
+                                         "np.concatenate([x[a:a + 16] * 0 + x[a:a + 16].max() for a in (0, 16, 32)])", "bf16")[0], "ok")
+
+    def test_dot_of_fp32_has_ten_digits_unless_it_is_told_otherwise(self):
+        dot = ("x = tl.load(x_ptr + i, mask=there, other=0.0)\nsquare = tl.broadcast_to(x[:, None], (B, B)) * (tl.arange(0, B)[None, :] == "
+               "tl.arange(0, B)[:, None])\nones = tl.full((B, B), 1.0, tl.float32)\nmade = tl.dot(square, ones{0})\n"
+               "tl.store(y_ptr + i, tl.max(made, 1) + tl.min(made, 1) - tl.max(made, 1), mask=there)")
+        self.assertGreater(self.run_kernel(dot.format(""))[4], 0)
+        self.assertEqual(self.run_kernel(dot.format(', input_precision="ieee"'))[4], 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
