@@ -285,6 +285,7 @@ int main(int count, char** words) {
         self.write("a.cu", "int main() {}\n")
         for arguments, code, message in ((["none.cu"], 2, "no file none.cu"), ([], 2, "cc which file?"),
                                          (["a.cu", "-o", "no/folder/a"], 2, "no folder"), (["a.cu", "-o", "bin"], 2, "is a folder"),
+                                         (["a.cu", "-o", ""], 2, "needs the name of a file"),
                                          (["-c", "a.cu", "a.cu", "-o", "x.o"], 2, "-o names only one")):
             self.assertIn(message, " ".join(self.cc(*arguments, code=code).split()))
         done = self.shell("cc", "--help", cwd=self.folder)

@@ -113,13 +113,16 @@ class Fake(support.Case):
         self.assertEqual(judge.correct(self.told(header, ["ok"] * 3, end))[1].verdict, "ok")
         for results, rest, said in ((["ok"] * 3, "", "before it was through"), (["ok"] * 2, end, "after 2 of 3 cases"),
                                     (["ok"] * 4, end, "after 4 of 3 cases"), (["refused"] * 3, end, "No case ran"),
-                                    (["ok"] * 3, end + "\nos.kill(os.getpid(), 11)", "SIGSEGV")):
+                                    (["ok"] * 3, end + "\nos.kill(os.getpid(), 11)", "its end: the program was ended by SIGSEGV"),
+                                    (["ok"] * 3, end + "\nsys.exit(7)", "exit code 7 after it was through, and had told 0"),
+                                    (["ok"] * 3, end + "\nsys.exit(1)", "its end: the program ended with exit code 1"),
+                                    (["ok"] * 3, "tell.write('end 1\\n')", "exit code 0 after it was through, and had told 1")):
             for stage in (judge.correct, judge.race_free):
                 kernel = self.told(header, results, rest)
                 got = stage(kernel)
                 got = got[1] if isinstance(got, tuple) else got
                 self.assertEqual(got.verdict, "FAIL", said)
-                self.assertIn(said, " ".join(got.lines))
+                self.assertIn(said, " ".join(" ".join(got.lines).split()))
 
     def test_a_refused_launch_that_nobody_asked_about(self):
         note = "note: kernel k, grid (1,1,1), block (2048,1,1): invalid configuration argument"

@@ -103,7 +103,7 @@ class Inputs(support.Case):
         super().setUp()
         (self.folder / "a.h").write_text("// header\n")
         for name, text in (("a.cu", '#include "a.h"\n' + _PROGRAM), ("b.cpp", "int b;\n"), ("h.o", "an object"),
-                           ("f.txt", "-DX=1"), ("libm2.a", "an archive")):
+                           ("f.txt", "-DX=1"), ("libm2.a", "an archive"), ("p.mutants", _PROGRAM), ("h.o.mutants", "a list")):
             (self.folder / name).write_text(text)
         (self.folder / "link").symlink_to("a.cu")
         os.link(self.folder / "a.cu", self.folder / "hard")
@@ -114,7 +114,8 @@ class Inputs(support.Case):
                      "link -x cu -o a.cu", "-x cu link -o a.cu", "-lib h.o -o h.o", "-dlink h.o -o h.o", "a.cu h.o -o h.o",
                      "a.cu -MD -MF a.cu", "-c a.cu -MMD -MF link", "a.cu -o a.h", "-c a.cu -MD -MF a.h", "-E a.cu -o a.cu",
                      "-E a.cu -o a.h", "-M a.cu -o a.h", "-MM link -x cu -o hard", "a.cu -include a.h -o a.h",
-                     "a.cu -optf f.txt -o f.txt", "a.cu -L. -lm2 -o libm2.a", "a.cu -o p -MD -MF p", "-c a.cu ./a.cu"):
+                     "a.cu -optf f.txt -o f.txt", "a.cu -L. -lm2 -o libm2.a", "a.cu -o p -MD -MF p", "-c a.cu ./a.cu",
+                     "--mutants -x cu p.mutants -o p", "--mutants a.cu -o p -MD -MF p.mutants", "a.cu -o="):
             done = self.shell("cc", *line.split(), cwd=self.folder)
             self.assertEqual((done.returncode, done.stdout), (2, ""), line + "\n" + done.stderr)
             after = {path.name: path.read_bytes() for path in self.folder.iterdir() if path.is_file()}

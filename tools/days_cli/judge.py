@@ -77,6 +77,8 @@ class Told:
             return []  # a fault leaves the device unusable, and what follows was not run
         if not what and len(self.cases) != self.expected:
             what = f"ended after {len(self.cases)} of {self.expected} cases"
+        if not what and self.ended.code and not self.reports:
+            what = f"ended with exit code {self.ended.code}"
         if what:
             said = [line for line in self.ended.stderr.splitlines() if line.strip()][-3:]
             more = f"A slow machine gets more time with DAYS_CHECK_SECONDS={3 * case_seconds():g}."

@@ -32,6 +32,7 @@ class Ended:
     code: int  # as Popen has it: negative for a signal
     began: bool  # it told that it has begun: one that says nothing of its progress is believed
     through: bool  # it told its end
+    told: str = ""  # the exit code that it told then
     at: str = ""  # what it did last, in its own words
     stopped: str = ""  # why it was stopped, if it was
     stdout: str = ""
@@ -46,11 +47,13 @@ class Ended:
             return f"was ended by {processes.name_of(self.code)}"
         if self.began and not self.through:
             return f"ended with exit code {self.code} before it was through"
+        if self.through and str(self.code) not in (self.told, "1"):  # 1: what simt found makes a 0 that
+            return f"ended with exit code {self.code} after it was through, and had told {self.told or 'none'}"
         return ""
 
     @property
     def where(self):
-        return self.at or "its start"
+        return "its end" if self.through else self.at or "its start"
 
 
 class _Kept:
@@ -86,7 +89,7 @@ class _Progress:
     def __init__(self):
         self._out, self.file = os.pipe()
         self.began = self.through = False
-        self.at, self.moved = "", time.monotonic()
+        self.told, self.at, self.moved = "", "", time.monotonic()
         self._thread = threading.Thread(target=self._read, daemon=True)
 
     def follow(self):
@@ -104,13 +107,14 @@ class _Progress:
                 word, _, rest = line.rstrip("\n").partition(" ")
                 self.moved = time.monotonic()
                 self.began = self.began or word == "begin"
-                self.through = self.through or word == "end"
+                if word == "end":
+                    self.through, self.told = True, rest
                 if word == "at":
                     self.at = rest
 
     def ended(self, process):
         self._thread.join(5)
-        return Ended(process.returncode, self.began, self.through, self.at)
+        return Ended(process.returncode, self.began, self.through, self.told, self.at)
 
 
 def run(command, environment=None, cwd=None, step_seconds=None, seconds=None):

@@ -179,7 +179,9 @@ class _Compilation:
         named = "-o" if self._request.output else "the output"
         dependencies = {self._dependency_values(source)[1] for source in self._request.sources} if (
             self._request.dependencies) else ()
-        return [*((named, target) for target in targets), *(("-MF", path) for path in sorted(dependencies))]
+        lists = [target + ".mutants" for target in targets] if self._request.mutants else []
+        return [*((named, target) for target in targets), *(("-MF", path) for path in sorted(dependencies)),
+                *(("--mutants", path) for path in lists)]
 
     def _inputs(self):
         """What the command line reads, as far as it says so by name."""

@@ -283,6 +283,8 @@ class _Reader:
             for name in value.split(","):
                 self._library(name)
         elif flag == "-o":
+            if not value:
+                raise CommandError("-o needs the name of a file", help_command())
             request.output = value
         elif flag == "-odir":
             request.output_folder = value

@@ -60,6 +60,8 @@ def put(target, data, executable=False):
             return
         _replace(place, data, executable)
     except FileNotFoundError as error:
+        if os.path.isdir(os.path.dirname(place)):  # /proc: a folder in which nobody makes a file
+            raise CommandError(f"no file can be made in {target.parent}", caller.HELP) from error
         raise CommandError(f"no folder {target.parent}", f"mkdir -p {os.path.relpath(target.parent)}") from error
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(target)) from error
