@@ -253,7 +253,7 @@ def _explain_file(given):
     if not source.is_file():
         raise DaysError(f"there is no file {source}", "./days explain --help")
     path = source.resolve()
-    key = hashlib.sha256("\0".join([str(path), *given.compiler]).encode()).hexdigest()[:12]
+    key = hashlib.sha256(os.fsencode("\0".join([str(path), *given.compiler]))).hexdigest()[:12]
     # As days cc does: older standards than the headers need are read as C++17.
     flags = ["-std=c++17" if re.fullmatch(r"-std=(?:c|gnu)\+\+(?:98|0x|03|11|1y|14)", flag) else flag
              for flag in given.compiler]
