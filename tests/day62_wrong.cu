@@ -290,8 +290,8 @@ __global__ void index_twice_kernel(const float* x, float* values, int32_t* indic
 }
 
 // What `key` makes of an element decides, and the index is put through `index`.
-template <class Key, class Index>
-__device__ void top_k_by(const float* x, float* values, int32_t* indices, int rows, int cols, int k, Key key,
+template <class T, class Key, class Index>
+__device__ void top_k_by(const T* x, T* values, int32_t* indices, int rows, int cols, int k, Key key,
                          Index index) {
   const int64_t row = int64_t{blockIdx.x} * kThreads + threadIdx.x;
   if (row >= rows) return;
@@ -319,6 +319,14 @@ __global__ void raw_bits_kernel(const float* x, float* values, int32_t* indices,
 __global__ void nan_last_kernel(const float* x, float* values, int32_t* indices, int rows, int cols, int k) {
   top_k_by(
       x, values, indices, rows, cols, k, [](float v) { return v != v ? 1u : ordered_bits(v); },
+      [](int64_t, int col) { return col; });
+}
+
+// A bf16 has two digits of eight bits, and this one looks at the upper alone: 0.5 is as large as 1.9.
+__global__ void one_digit_kernel(const days::bf16* x, days::bf16* values, int32_t* indices, int rows,
+                                 int cols, int k) {
+  top_k_by(
+      x, values, indices, rows, cols, k, [](days::bf16 v) { return ordered_bits(v) & 0xff000000u; },
       [](int64_t, int col) { return col; });
 }
 
@@ -470,6 +478,11 @@ void nan_last(const TopK<float>& p, cudaStream_t stream) {
                                                                         p.cols, p.k);
   CUDA_CHECK_LAUNCH();
 }
+void one_digit(const TopK<days::bf16>& p, cudaStream_t stream) {
+  one_digit_kernel<<<blocks_of(p.rows, kThreads), kThreads, 0, stream>>>(p.x, p.values, p.indices, p.rows,
+                                                                         p.cols, p.k);
+  CUDA_CHECK_LAUNCH();
+}
 void flat_index(const TopK<float>& p, cudaStream_t stream) {
   flat_index_kernel<<<blocks_of(p.rows, kThreads), kThreads, 0, stream>>>(p.x, p.values, p.indices, p.rows,
                                                                           p.cols, p.k);
@@ -484,6 +497,7 @@ MUST_REJECT(top_k, equals_once, "which the row has taken before; values: right")
 MUST_REJECT(top_k, index_twice, "which the row has taken before; values: right");
 MUST_REJECT(top_k, raw_bits, "3 x 5 x 5: values[0,0] is -0.0341972746");
 MUST_REJECT(top_k, nan_last, "special values: values[0,0] is 1, expected nan");
+MUST_REJECT(top_k, one_digit, "3 x 5 x 5: values[0,0] is");
 MUST_REJECT(top_k, flat_index, "and a row has columns 0 to 4; values: right");
 MUST_REJECT(top_k, ascending, "3 x 5 x 5: values[0,0] is -0.0341972746");
 

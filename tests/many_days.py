@@ -57,6 +57,11 @@ def copy_day(clone, files, folder, new):
         reasons = json.loads(path.read_text(encoding="utf-8"))
         reasons.update({pattern.replace(f"day{old}", f"day{new}"): why for pattern, why in reasons.items() if f"day{old}" in pattern})
         path.write_text(json.dumps(reasons, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    path = clone / ".ci" / "cpu_budget.json"  # a copy takes what its day takes
+    budget = json.loads(path.read_text(encoding="utf-8"))
+    if old in budget["exceptions"]:
+        budget["exceptions"][new] = budget["exceptions"][old]
+        path.write_text(json.dumps(budget, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def main(words):

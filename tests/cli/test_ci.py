@@ -136,6 +136,10 @@ class Days(support.Case):
         shards = [line.split("stages:")[1].strip(' "').split() for line in workflow.splitlines() if "stages:" in line]
         self.assertEqual({stage for shard in shards for stage in shard}, stages)
         self.assertTrue(all(f"\nstage_{stage}() {{" in run for stage in stages))
+        course = workflow.split("\n  course:\n")[1].split("\n  toolkit:\n")[0]
+        for needed in ("fetch-depth: 0", "actions/cache@", "path: build/ci/ccache", ".ci/run $ALL ", "github.event_name == 'schedule'"):
+            self.assertIn(needed, course)
+        self.assertRegex(workflow, r"schedule:\n +- cron:")
         self.assertLessEqual(set(run.split("declare -A most=(")[1].split(")\n")[0].replace("[", " ").replace("]", " ").split()[::2]),
                              stages)
 

@@ -258,12 +258,20 @@ class NoTraceback(support.Case):
             self.assertIn(b"-// caf\\xe9 \\xff", done.stdout)
 
     def test_words_that_are_no_utf8(self):
-        for line in ([b"\xff"], [b"run", b"\xff"], [b"cc", b"\xff.cu"], [b"run", b"1", b"--json", b"\xff/x"]):
+        name = os.fsencode(self.folder) + b"/n\xff.cu"
+        try:
+            with open(name, "w") as file:
+                file.write(_PROGRAM)
+        except OSError:
+            self.skipTest("this file system has UTF-8 names alone")
+        for line in ([b"\xff"], [b"run", b"\xff"], [b"cc", b"\xff.cu"], [b"run", b"1", b"--json", b"\xff/x"],
+                     [b"explain", b"--file", name], [b"run", b"1", b"--with", name]):
             done = subprocess.run([str(ROOT / "days"), *line], check=False, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                   env={**os.environ, "CXX": "false"})
             self.assertIn(done.returncode, (2, 3))
             self.assertTrue(done.stderr.startswith(b"error: "), done.stderr)
             self.assertNotIn(b"Traceback", done.stderr)
+            self.assertNotIn(b"itself is at fault", done.stderr)
 
 
 class My(support.Case):

@@ -282,7 +282,7 @@ def _explain_file(given):
 
 def _no_kernel(launches, what):
     if not launches:
-        raise DaysError(f"{what}: no kernel ran", code=WRONG)
+        raise DaysError(f"{what}: no kernel ran that reads or writes memory", code=WRONG)
 
 
 def _picture(name, title, launches):
