@@ -3,17 +3,17 @@
 // Changed since grad_vectors: for negative x, P(x) = t * polynomial(t) * e^(-x^2 / 2) with t = 1 / (1 + 0.3275911 |x| / sqrt(2)),
 // which is off by 0.75e-7 at most (Abramowitz and Stegun, 7.1.26). No erff, and slope(x) = 1 - slope(-x) spares the other side.
 // Bound by: memory, also in 16 bits.
-// Teaches: ex2_approx_ftz, __fdividef.
+// Teaches: ex2_approx_ftz, rcp_approx_ftz.
+#include "common/elementwise.cuh"
 #include "common/ptx.h"
 #include "day15_gelu_backward/gelu_backward.h"
-#include "day15_gelu_backward/vectors.cuh"
 
 namespace day15 {
 namespace {
 
 __device__ inline float slope_by_one_power(float x) {
   const float size = fabsf(x);
-  const float t = __fdividef(1.0f, fmaf(0.3275911f * kHalfRoot, size, 1.0f));
+  const float t = days::ptx::rcp_approx_ftz(fmaf(0.3275911f * kHalfRoot, size, 1.0f));
   // Half of the book's coefficients: P is half of 1 + erf.
   float p = fmaf(0.5307027145f, t, -0.7265760135f);
   p = fmaf(p, t, 0.7107068705f);
@@ -28,14 +28,7 @@ __device__ inline float slope_by_one_power(float x) {
 template <class T>
 __global__ void __launch_bounds__(kThreads) one_power_kernel(const T* x, const T* dy, T* dx,  // (n) each
                                                              int64_t n) {
-  each_vector<T>(n, [&]<int kCount>(int64_t first, Count<kCount>) {
-    const days::Vec<T, kCount> v = load<kCount>(x + first);
-    days::Vec<T, kCount> d = load<kCount>(dy + first);
-#pragma unroll
-    for (int i = 0; i < kCount; ++i)
-      d[i] = days::from_float<T>(days::to_float(d[i]) * slope_by_one_power(days::to_float(v[i])));
-    store<kCount>(dx + first, d);
-  });
+  days::map_vector(x, dy, dx, n, [](float value, float d) { return d * slope_by_one_power(value); });
 }
 
 }  // namespace

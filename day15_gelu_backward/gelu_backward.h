@@ -51,15 +51,9 @@ inline constexpr auto kStepAligned = days::needs(
     "16-byte aligned x, dy, y, dx", [](const auto& p) { return days::aligned16(p.x, p.dy, p.y, p.dx); });
 
 // The number of blocks where a thread takes `each` elements.
-inline unsigned blocks_for(int64_t n, const char* variant, int each) {
-  days::require(n > 0, variant, ": n must be positive, not", n);
-  const int64_t blocks = days::ceil_div(n, int64_t{kThreads} * each);
-  days::require(blocks <= days::kMaxGridX, variant, ": n is too large for one grid:", n);
-  return static_cast<unsigned>(blocks);
-}
 template <class T>
 unsigned blocks_of(const GeluBackward<T>& p, const char* variant, int each) {
-  const unsigned blocks = blocks_for(p.n, variant, each);
+  const unsigned blocks = days::grid_of(p.n, int64_t{kThreads} * each, variant);
   days::require(days::same_or_apart(p.x, p.dx, p.n) && days::same_or_apart(p.dy, p.dx, p.n), variant,
                 ": dx must be x, or dy, or lie apart from both");
   return blocks;
@@ -73,7 +67,7 @@ unsigned blocks_of_vectors(const GeluBackward<T>& p, const char* variant) {
 // Of a step, whose forward pass keeps so many bytes of each element in the workspace.
 template <class T>
 unsigned blocks_of_vectors(const GeluStep<T>& p, const char* variant, size_t kept) {
-  const unsigned blocks = blocks_for(p.n, variant, 16 / static_cast<int>(sizeof(T)));
+  const unsigned blocks = days::grid_of(p.n, kThreads * 16 / static_cast<int64_t>(sizeof(T)), variant);
   const auto apart = [&p](const T* a, const T* b) { return a != b && days::same_or_apart(a, b, p.n); };
   days::require(apart(p.x, p.y) && apart(p.x, p.dx) && apart(p.dy, p.y) && apart(p.y, p.dx) &&
                     days::same_or_apart(p.dy, p.dx, p.n),

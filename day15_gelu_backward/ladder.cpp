@@ -62,11 +62,6 @@ struct Offsets {
 template <class P>
 using ElementOf = std::remove_cvref_t<decltype(*std::declval<P>().x)>;
 
-template <class P>
-inline constexpr bool kHasForward = requires(P& p) {
-  p.y;
-};
-
 // x and dy hold what the two functions of (problem, n, inputs) make.
 template <class MakeX, class MakeDy>
 auto arrays(MakeX make_x, MakeDy make_dy, Offsets past = {}) {
@@ -74,8 +69,7 @@ auto arrays(MakeX make_x, MakeDy make_dy, Offsets past = {}) {
     p.n = s[0];
     p.x = make_x(p, s[0], in) + static_cast<size_t>(past.x);
     p.dy = make_dy(p, s[0], in) + static_cast<size_t>(past.dy);
-    if constexpr (kHasForward<std::remove_cvref_t<decltype(p)>>)
-      p.y = in.output("y", s[0]) + static_cast<size_t>(past.y);
+    p.y = in.output("y", s[0]) + static_cast<size_t>(past.y);
     p.dx = in.output("dx", s[0]) + static_cast<size_t>(past.dx);
   };
 }
@@ -91,9 +85,9 @@ auto special(const char* name) {
   };
 }
 
-// Shapes and inputs of all three.
+// Shapes, inputs and traffic of a step.
 template <class L>
-L on_elements(const L& ladder) {
+L step_of(const L& ladder) {
   return days::elementwise_sizes(ladder)
       .inputs(arrays(normal("x"), normal("dy")))
       .hostile("special values of x", arrays(special("x"), normal("dy")))
@@ -104,24 +98,26 @@ L on_elements(const L& ladder) {
       .hostile("dy up to 3e4 either way", arrays(normal("x"), uniform("dy", -3e4, 3e4)))
       .hostile("misaligned x", arrays(normal("x"), normal("dy"), {.x = 1}))
       .hostile("misaligned dy", arrays(normal("x"), normal("dy"), {.dy = 1}))
+      .hostile("misaligned y", arrays(normal("x"), normal("dy"), {.y = 3}))
       .hostile("misaligned dx", arrays(normal("x"), normal("dy"), {.dx = 3}))
-      .hostile("dx in the place of dy", [](auto& p, days::Shape s, days::Inputs& in) {
-        p.n = s[0];
-        p.x = in.normal("x", s[0]);
-        if constexpr (kHasForward<std::remove_cvref_t<decltype(p)>>) p.y = in.output("y", s[0]);
-        p.dx = in.normal("dx", s[0]);
-        p.dy = p.dx;
+      .hostile("dx in dy's place",
+               [](auto& p, days::Shape s, days::Inputs& in) {
+                 p.n = s[0];
+                 p.x = in.normal("x", s[0]);
+                 p.y = in.output("y", s[0]);
+                 p.dx = in.normal("dx", s[0]);
+                 p.dy = p.dx;
+               })
+      // Each array once. No rung reaches it, because backward comes after everything else: it has to read again what
+      // forward has read, or what forward has kept for it.
+      .traffic([](const auto& p) {
+        return days::reads(p.x, p.n) + days::reads(p.dy, p.n) + days::writes(p.y, p.n) +
+               days::writes(p.dx, p.n);
       });
 }
 
-// Each array once. No rung of a step reaches it, because backward comes after everything else: it has to read again what
-// forward has read, or what forward has kept for it.
-const auto traffic_of_step = [](const auto& p) {
-  return days::reads(p.x, p.n) + days::reads(p.dy, p.n) + days::writes(p.y, p.n) + days::writes(p.dx, p.n);
-};
-
 const auto gelu_step =
-    on_elements(days::ladder<GeluStep>("gelu_step").types<float, days::half, days::bf16>())
+    step_of(days::ladder<GeluStep>("gelu_step").types<float, days::half, days::bf16>())
         .variant("inner", LAUNCHER(gelu_step_inner))
         .needs(kStepAligned)
         .workspace([](const auto& p) { return sizeof(*p.x) * static_cast<size_t>(p.n); })
@@ -136,25 +132,24 @@ const auto gelu_step =
         .needs(kStepAligned)
         .reference(LAUNCHER(gelu_step_reference))
         .parallel(LAUNCHER(gelu_step_parallel))
-        .traffic(traffic_of_step)
         .tolerance(OfSlope{.in_type = true})
         .tolerance("y", OfGelu{})
         .lesson("bytes decide: what costs more bytes to keep than to compute is computed again.");
 
 const auto gelu_step_byte_ladder =
-    on_elements(days::ladder<GeluStep>("gelu_step_byte").types<float, days::half, days::bf16>())
+    step_of(days::ladder<GeluStep>("gelu_step_byte").types<float, days::half, days::bf16>())
         .variant("byte", LAUNCHER(gelu_step_byte))
         .needs(kStepAligned)
         .workspace([](const auto& p) { return static_cast<size_t>(p.n); })
         .reference(LAUNCHER(gelu_step_reference))
         .parallel(LAUNCHER(gelu_step_parallel))
-        .traffic(traffic_of_step)
         .tolerance(OfSlope{.more = 0.5 / kSteps})
         .tolerance("y", OfGelu{})
         .lesson("a kept byte moves less than x read twice in fp32, and as much in 16 bits.");
 
 const auto gelu_backward =
-    on_elements(days::ladder<GeluBackward>("gelu_backward").types<float, days::half, days::bf16>())
+    days::elementwise_backward(
+        days::ladder<GeluBackward>("gelu_backward").types<float, days::half, days::bf16>())
         .variant("grad_single", LAUNCHER(gelu_grad_single))
         .variant("grad_vectors", LAUNCHER(gelu_grad_vectors))
         .needs(kAligned)
@@ -162,9 +157,6 @@ const auto gelu_backward =
         .needs(kAligned)
         .reference(LAUNCHER(gelu_backward_reference))
         .parallel(LAUNCHER(gelu_backward_parallel))
-        .traffic([](const auto& p) {
-          return days::reads(p.x, p.n) + days::reads(p.dy, p.n) + days::writes(p.dx, p.n);
-        })
         .tolerance(OfSlope{})
         .lesson("recomputing is free while it is shorter than the bytes: count instructions in 16 bits.");
 

@@ -111,7 +111,8 @@ __global__ void step_of(const T* x, const T* dy, T* y, T* dx, int64_t n, Y of_y,
 }
 template <class Y, class Slope, class T>
 void launch_step(const GeluStep<T>& p, cudaStream_t stream) {
-  step_of<<<blocks_for(p.n, "wrong", 1), kThreads, 0, stream>>>(p.x, p.dy, p.y, p.dx, p.n, Y{}, Slope{});
+  step_of<<<days::grid_of(p.n, kThreads, "wrong"), kThreads, 0, stream>>>(p.x, p.dy, p.y, p.dx, p.n, Y{},
+                                                                          Slope{});
   CUDA_CHECK_LAUNCH();
 }
 struct RightY {
