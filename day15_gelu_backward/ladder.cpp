@@ -88,7 +88,7 @@ auto special(const char* name) {
 // Shapes, inputs and traffic of a step.
 template <class L>
 L step_of(const L& ladder) {
-  return days::elementwise_sizes(ladder)
+  return days::each_alone(days::elementwise_sizes(ladder))
       .inputs(arrays(normal("x"), normal("dy")))
       .hostile("special values of x", arrays(special("x"), normal("dy")))
       // With slopes from 0.1 to 0.9: a 0 would make an infinity NaN, and more than 1 the largest number infinite.
