@@ -335,6 +335,7 @@ struct Typed {
   // What is checked by a rule of the ladder's: an output by name, or "", all of them.
   std::vector<std::pair<std::string, Function<Report(const void*)>>> checks;
   Function<Report(const void*)> check_large;
+  Function<std::string(const void*)> remark;
 
   bool checks_all() const { return !checks.empty() && checks[0].first.empty(); }
   Function<void(void*, const Shape&, const SharedImage&, Inputs&)> picture_in;
@@ -629,6 +630,14 @@ class Ladder : public LadderInfo {
   template <class F>
   Ladder check_large(F f) const {
     return with(&Typed::check_large, f);
+  }
+
+  // std::string remark(const Problem<T>&): what a learner sees in a wrong result that was written, a sentence
+  // beside the wrong elements ("row 2 of y adds up to 0.78, not 1"); "" where there is nothing to say. The
+  // problem is on host pointers.
+  template <class F>
+  Ladder remark(F f) const {
+    return with(&Typed::remark, f);
   }
 
   // --image and --out: a picture as the problem, and the result as a picture. The day includes image.h.

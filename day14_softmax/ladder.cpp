@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
+#include <cstdio>
 #include <limits>
+#include <string>
 #include <type_traits>
 
 #include "common/ladder.h"
@@ -69,6 +72,21 @@ auto special_rows() {
   };
 }
 
+// The first row of y whose sum is a number, and not 1.
+template <class T>
+std::string row_sum(const Softmax<T>& p) {
+  for (int row = 0; row < p.rows; ++row) {
+    double sum = 0;
+    for (int col = 0; col < p.cols; ++col)
+      sum += static_cast<double>(days::to_float(p.y[int64_t{row} * p.cols + col]));
+    if (!std::isfinite(sum) || std::fabs(sum - 1) < 0.01) continue;
+    char text[80];
+    std::snprintf(text, sizeof text, "row %d of y adds up to %.3g, not 1", row, sum);
+    return text;
+  }
+  return "";
+}
+
 const auto softmax =
     days::ladder<Softmax>("softmax")
         .extents({"rows", "cols"})
@@ -83,6 +101,7 @@ const auto softmax =
         .variant("cluster", LAUNCHER(softmax_cluster))
         .runs_on(days::sm_90)
         .needs(kLeastColsOfCluster, kColsOfCluster)
+        .remark(LAUNCHER(row_sum))
         .exercise(LAUNCHER(exercise), "softmax in at most two reads of each input", "shared", "online",
                   {.reads_per_input = 2, .wasted_sectors = 0.1})
         .reference(LAUNCHER(softmax_reference))

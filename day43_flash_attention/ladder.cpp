@@ -61,6 +61,7 @@ auto attention_ladder(const char* name, const std::string& prefix, bool causal) 
                {1, 1, 1, 333, 64},
                {1, 3, 63, 65, 64},
                {1, 1, 64, 64, 128},
+               {1, 1, 33, 32, 64},
                {1, 1, 65, 63, 64},
                {1, 1, 127, 129, 128},
                {1, 1, 129, 127, 64},

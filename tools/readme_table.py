@@ -14,14 +14,17 @@ BEGIN, END = "<!-- days: written by tools/readme_table.py -->", "<!-- days end -
 
 
 def table():
-    """One row a day that is here, in teaching order."""
-    rows = ["| Day | What you build | Track | Minutes |", "|---|---|---|---|"]
+    """Track by track one row a day that is here, in teaching order."""
+    rows = ["| Day | What you build | What it teaches | Builds on | Minutes |", "|---|---|---|---|---|"]
     for track, days in catalog.tracks():
+        days = [day for day in days if day.folder]
+        if days:
+            rows.append(f"| | **{track}** | | | |")
         for day in days:
-            if day.folder:
-                note = day.front_matter()
-                title, minutes = note.get("title", day.name.replace("_", " ")), note.get("minutes", "")
-                rows.append(f"| [{day.number:02d}]({day.folder.name}/README.md) | {title} | {track} | {minutes} |")
+            note = day.front_matter()
+            title, before = note.get("title", day.name.replace("_", " ")), ", ".join(f"{int(word):02d}" for word in note.get("builds_on", []))
+            rows.append(f"| [{day.number:02d}]({day.folder.name}/README.md) | {title} | {note.get('teaches', '')} | {before} "
+                        f"| {note.get('minutes', '')} |")
     return "\n".join(rows)
 
 

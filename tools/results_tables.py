@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Writes the measured results into the days' notes: docs/results/GPU/dayNN.json, made by `./days bench NN --record`, becomes
-the plots and tables between <!-- results:GPU --> and <!-- /results:GPU --> of the day's README.md, and the plots
-pictures/results_GPU_*.svg of the day's folder. A rung's heading `### 2 · online — ...` says behind the dash what it reached:
+the plots and the first table of each ladder between <!-- results:GPU --> and <!-- /results:GPU --> of the day's README.md, and the plots
+pictures/results_GPU_*.svg of the day's folder. Other sizes and types are on the page docs/results/GPU/dayNN.md. A rung's heading `### 2 · online — ...` says behind the dash what it reached:
 time and share of the limit in the first table that has it. No figure there is typed by hand.
 
     tools/results_tables.py            write
@@ -81,20 +81,45 @@ def sweep_lines(tables):
 
 
 def render(results):
-    device = results["device"]
     lines = [f"![{words}](pictures/{name})" for name, _, words in result_plots.pictures(results)]
     lines += [""] if lines else []
-    main = result_files.main_tables(results)
-    others = [table for table in results["tables"] if not table.get("sweep") and table not in main]
-    lines += [line for table in main for line in table_lines(table)]
+    lines += [line for table in result_files.main_tables(results) for line in table_lines(table)]
+    if further(results):
+        lines += [f"Other sizes and types: [docs/results/{gpu_of(results)}/{results['day'][:5]}.md]"
+                  f"(../docs/results/{gpu_of(results)}/{results['day'][:5]}.md).", ""]
+    return "\n".join([*lines, *measured(results)])
+
+
+def gpu_of(results):
+    return result_files.slug(results["device"]["name"])
+
+
+def further(results):
+    """The lines of all tables but the note's."""
+    main, lines = result_files.main_tables(results), []
     for tables in result_files.sweeps(results):
-        lines += [f"<details><summary>{tables[0]['ladder']} {tables[0]['type']}, size by size</summary>", "",
-                  *sweep_lines(tables), "</details>", ""]
-    if others:
-        shapes = ", ".join(dict.fromkeys(f"{result_files.size(table, ' × ')} {table['type']}" for table in others))
-        lines += [f"<details><summary>Also measured: {shapes}</summary>", "",
-                  *(line for table in others for line in table_lines(table)), "</details>", ""]
+        lines += ["## " + f"{tables[0]['ladder']} {tables[0]['type']}, size by size", "", *sweep_lines(tables)]
+    for table in results["tables"]:
+        if not table.get("sweep") and table not in main:
+            lines += ["## " + f"{table['ladder']} {result_files.size(table, ' × ')} {table['type']}", "", *table_lines(table)]
+    return lines
+
+
+def page(results):
+    """The page of what is measured beside the note's tables; "" where there is nothing."""
+    lines = further(results)
+    if not lines:
+        return ""
     day = int(results["day"][3:5])
+    return "\n".join([f"# Day {day:02d} on the {results['device']['name']}: other sizes and types", "",
+                      f"The first table of each ladder is in [the day's note](../../../{results['day']}/README.md), "
+                      "[how it is measured](../../results.md) is written once for all days. `./days report` writes this page "
+                      f"from [`{results['day'][:5]}.json`]({results['day'][:5]}.json).", "", *lines, *measured(results), ""])
+
+
+def measured(results):
+    """What a figure is of: the lines below the tables."""
+    device, day, lines = results["device"], int(results["day"][3:5]), []
     if stale.any_changed(results["tables"]):
         lines += [stale.remark(results["day"]), ""]
     missing = stale.never_measured(results)
@@ -104,7 +129,7 @@ def render(results):
     lines.append(f"{device['name']} ({device['sm']}), CUDA {results['cuda']}, {results['date'][:10]}, commit "
                  f"{results['commit'][:7] or 'unknown'}: `./days {results.get('command', 'run')} {day}`."
                  + (f" Some tables are older: {', '.join(f'{date}, commit {commit}' for date, commit in others)}." if others else ""))
-    return "\n".join(lines)
+    return lines
 
 
 _HEADING = re.compile(r"^(### (?:\d+ · )?(\w+) — ).*$", re.MULTILINE)
@@ -128,6 +153,8 @@ def expected(path, results):
     markers = re.compile(rf"(<!-- results:{gpu} -->\n).*?(<!-- /results:{gpu} -->)", re.DOTALL)
     old = note.read_text(encoding="utf-8")
     files = {note.parent / "pictures" / name: svg for name, svg, _ in result_plots.pictures(results)}
+    if page(results):
+        files[path.with_suffix(".md")] = page(results)
     files[note] = headed(markers.sub(lambda m: m[1] + render(results) + "\n" + m[2], old), results) if markers.search(old) else None
     return files
 
@@ -178,7 +205,8 @@ def main():
             file.parent.mkdir(exist_ok=True)
             file.write_text(text, encoding="utf-8")
             print(f"wrote {file.relative_to(ROOT)}")
-    for file in sorted(set(ROOT.glob("day[0-9][0-9]_*/pictures/results_*.svg")) - pictures):
+    made = [*ROOT.glob("day[0-9][0-9]_*/pictures/results_*.svg"), *ROOT.glob("docs/results/*/day[0-9][0-9].md")]
+    for file in sorted(set(made) - pictures):
         behind += 1
         if check:
             print(f"error: {file.relative_to(ROOT)} is of no result file: run ./days report", file=sys.stderr)

@@ -6,7 +6,7 @@
 // First line:  {"ladder", "cases" (how many will come), "exercise": {goal, starts, solution, gates {...}}}
 // A case:      {"ladder", "type", "shape" {extent: n}, "inputs", "result" ("ok", "fail", "refused"),
 //              "compared", "wrong", "unwritten", "in_place", "added", ("least_ratio", "most_ratio",) "worst", "first" [{"at", "index", "got", "expected"}],
-//              "outputs" [{"name", "compared", "wrong", "unwritten", "worst"}], "notes", "blocks", "threads" (of the last launch; CPU backend)}
+//              "outputs" [{"name", "compared", "wrong", "unwritten", ("least_ratio", "most_ratio",) "worst"}], "notes", "blocks", "threads" (of the last launch; CPU backend)}
 #pragma once
 
 #include <algorithm>
@@ -131,6 +131,10 @@ class Cases {
       json.member("compared", output.compared);
       json.member("wrong", output.wrong);
       json.member("unwritten", output.unwritten);
+      if (output.least_ratio <= output.most_ratio) {
+        json.member("least_ratio", output.least_ratio);
+        json.member("most_ratio", output.most_ratio);
+      }
       json.member("worst", output.worst);
       json.close();
     }

@@ -73,6 +73,16 @@ inline std::string title(const Inputs::Buffer& buffer) {
   return role_of(buffer) + buffer.name;
 }
 
+// Reports of the CPU backend then say "b (3 x 4), a device buffer of 48 bytes".
+inline void name_for_reports([[maybe_unused]] const Inputs::Buffer& buffer) {
+#ifdef __SIMT__
+  std::string extents;
+  for (const int64_t extent : buffer.dims) extents += (extents.empty() ? "" : " x ") + std::to_string(extent);
+  simt::name_memory(buffer.device.data(),
+                    (buffer.name + (buffer.dims.size() > 1 ? " (" + extents + ")" : "")).c_str());
+#endif
+}
+
 // "input x[3] was changed"
 inline std::string changed(const Inputs::Buffer& buffer, size_t byte) {
   const size_t element = byte * 8 / buffer.type->bits;
@@ -93,6 +103,7 @@ Instance::Instance(const LadderInfo& ladder, size_t type, const Shape& shape, si
   ladder_.makers.at(maker_).make[type_](device_problem_.get(), shape_, device_);
   CUDA_CHECK(cudaDeviceSynchronize());
   for (const Inputs::Buffer& buffer : device_.buffers()) {
+    detail::name_for_reports(buffer);
     const bool large = !buffer.written() && buffer.bytes() >= detail::kFingerprintFrom;
     fingerprints_.push_back(large ? fingerprint(buffer.device.data(), buffer.bytes()) : 0);
   }
@@ -369,6 +380,10 @@ Report Instance::judge_host(double allowance) {
   Report report;
   if (!checked()) report = large() ? typed().check_large(host_problem_.get()) : compare_outputs(allowance);
   for (const auto& [name, check] : typed().checks) report.add(check_outputs(name, check));
+  if (report.wrong > 0 && report.unwritten == 0 && typed().remark) {
+    const std::string said = typed().remark(host_problem_.get());
+    if (!said.empty()) report.notes.push_back(said);
+  }
   return report;
 }
 

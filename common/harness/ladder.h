@@ -236,6 +236,7 @@ DAYS_SET(Bound(const void*, Inputs&))
 DAYS_SET(Report(const void*))
 DAYS_SET(void(void*, const Shape&, const SharedImage&, Inputs&))
 DAYS_SET(Image(const void*))
+DAYS_SET(std::string(const void*))
 #undef DAYS_SET
 
 void LadderInfo::add_tolerance(const char* output, const detail::Captures& f,

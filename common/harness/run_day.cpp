@@ -146,9 +146,18 @@ class DayRun {
   static constexpr double kSmallBytes = 1 << 26;
 
   bool wants_type(const LadderInfo& ladder, size_t type) const {
-    if (options_.types.empty()) return type == 0;
+    if (options_.types.empty()) return type == usual_type(ladder);
     return std::any_of(options_.types.begin(), options_.types.end(),
                        [&](const std::string& t) { return t == "all" || t == ladder.types[type].name; });
+  }
+  // Without --type: the first of those that most of the rungs that are asked for take.
+  size_t usual_type(const LadderInfo& ladder) const {
+    std::vector<size_t> takers(ladder.types.size());
+    for (const Row& row : ladder.rows) {
+      if (row.baseline || !wants_row(row)) continue;
+      for (size_t type = 0; type < takers.size(); ++type) takers[type] += row.launch[type] ? 1 : 0;
+    }
+    return static_cast<size_t>(std::max_element(takers.begin(), takers.end()) - takers.begin());
   }
   bool named(const Row& row) const {
     return std::find(options_.variants.begin(), options_.variants.end(), row.name) != options_.variants.end();

@@ -42,6 +42,7 @@ struct Entry {
   bool kept = false;     // its addresses stay its own while it is not live
   bool mapped = false;   // what lies under them is not ours: reserve_addresses()
   bool closed = false;   // close_device_memory()
+  std::string name = {};
 };
 
 struct Arena {
@@ -165,6 +166,11 @@ const char* kind_name(MemoryKind kind) {
       return "managed";
   }
   return "";
+}
+
+std::string buffer_text(const Allocation& buffer) {
+  return format_text("%s%sa %s buffer of %zu bytes", buffer.name, buffer.name[0] ? ", " : "",
+                     kind_name(buffer.kind), buffer.bytes);
 }
 
 namespace {
@@ -398,7 +404,7 @@ bool find_entry(const void* address, bool also_kept, Allocation* found) {
   --it;
   const Entry& e = it->second;
   if (!(e.live || (also_kept && e.kept)) || p >= it->first + e.bytes) return false;
-  *found = {it->first, e.bytes, e.kind, e.live, e.kept};
+  *found = {it->first, e.bytes, e.kind, e.live, e.kept, e.name.c_str()};
   return true;
 }
 }  // namespace
@@ -406,6 +412,13 @@ bool find_entry(const void* address, bool also_kept, Allocation* found) {
 bool find_allocation(const void* address, Allocation* found) {
   return find_entry(address, false, found);
 }
+void name_memory(const void* base, const char* name) {
+  Arena& a = arena();
+  std::lock_guard<std::mutex> lock(a.mutex);
+  const auto it = a.entries.find(static_cast<char*>(const_cast<void*>(base)));
+  if (it != a.entries.end()) it->second.name = name;
+}
+
 bool find_kept(const void* address, Allocation* found) {
   return find_entry(address, true, found) && found->kept;
 }
@@ -423,7 +436,8 @@ bool nearest_allocation(const void* address, Allocation* found) {
     if (above->first - p < p - (below->first + below->second.bytes)) best = above;
   }
   if (best == a.entries.end()) return false;
-  *found = {best->first, best->second.bytes, best->second.kind, best->second.live, best->second.kept};
+  const Entry& e = best->second;
+  *found = {best->first, e.bytes, e.kind, e.live, e.kept, e.name.c_str()};
   return true;
 }
 

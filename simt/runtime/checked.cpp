@@ -29,24 +29,21 @@ void check_global(const char* p, std::size_t bytes, Access access, void* caller)
     if (p + bytes <= end) return;
     stop(caller, "simt-oob-global",
          format_text("out of bounds on global memory\nThe thread %s %zu bytes, of which %td are past the end "
-                     "of a %s buffer "
-                     "of %zu bytes.",
-                     verb(access), bytes, p + bytes - end, kind_name(found.kind), found.bytes));
+                     "of %s.",
+                     verb(access), bytes, p + bytes - end, buffer_text(found).c_str()));
   }
   if (!nearest_allocation(p, &found)) found = {};
   if (!found.live && found.base && p >= found.base && p < found.base + found.bytes) {
     stop(caller, "simt-use-after-free",
-         format_text(
-             "use of freed global memory\nThe thread %s byte %td of a %s buffer of %zu bytes that was freed.",
-             verb(access), p - found.base, kind_name(found.kind), found.bytes));
+         format_text("use of freed global memory\nThe thread %s byte %td of %s that was freed.", verb(access),
+                     p - found.base, buffer_text(found).c_str()));
   }
   const bool past = p >= found.base + found.bytes;
   stop(caller, "simt-oob-global",
-       format_text("out of bounds on global memory\nThe thread %s %zu bytes, %s a %s buffer of %zu bytes.",
-                   verb(access), bytes,
+       format_text("out of bounds on global memory\nThe thread %s %zu bytes, %s %s.", verb(access), bytes,
                    past ? past_end_of(p - (found.base + found.bytes)).c_str()
                         : format_text("%td bytes before", found.base - p).c_str(),
-                   kind_name(found.kind), found.bytes));
+                   buffer_text(found).c_str()));
 }
 
 // The block whose shared memory it is.
@@ -174,8 +171,7 @@ std::string name_of(const char* p, std::size_t bytes, const Block* block) {
   if (block) return shared_name(*block, p, bytes);
   Allocation found;
   if (!find_allocation(p, &found)) return "it";
-  return format_text("byte %td of a %s buffer of %zu bytes", p - found.base, kind_name(found.kind),
-                     found.bytes);
+  return format_text("byte %td of %s", p - found.base, buffer_text(found).c_str());
 }
 
 }  // namespace simt

@@ -56,9 +56,9 @@ void report(const char* p, const EarlyRead& read) {
   Failure failure = failure_here(
       "simt-stream-order",
       format_text("host code reads memory before the operation that writes it has run\n"
-                  "It reads byte %td of a %s buffer of %zu bytes, which %s, issued before, changes later.\n"
+                  "It reads byte %td of %s, which %s, issued before, changes later.\n"
                   "cudaDeviceSynchronize(), or a wait for that stream or an event, must come first.",
-                  p - found.base, kind_name(found.kind), found.bytes, read.changed_by.c_str()));
+                  p - found.base, buffer_text(found).c_str(), read.changed_by.c_str()));
   failure.frames = {read.caller};
   print_failure(failure, "");
 }

@@ -125,16 +125,16 @@ Failure describe_memory_fault(const char* address, const char* verb, const char*
   Allocation near;
   if (in_arena(address) && nearest_allocation(address, &near)) {
     const std::ptrdiff_t past = address - (near.base + near.bytes), before = near.base - address;
-    const std::string buffer = format_text("%s buffer of %zu bytes", kind_name(near.kind), near.bytes);
+    const std::string buffer = buffer_text(near);
     if (!near.live && past < 0 && before <= 0) {
       return failure_here(
           "simt-use-after-free",
-          format_text("use of freed global memory\nThe thread %s byte %td of a %s that was freed.", verb,
+          format_text("use of freed global memory\nThe thread %s byte %td of %s that was freed.", verb,
                       address - near.base, buffer.c_str()));
     }
     return failure_here(
         "simt-oob-global",
-        format_text("out of bounds on global memory\nThe thread %s %s a %s.", verb,
+        format_text("out of bounds on global memory\nThe thread %s %s %s.", verb,
                     past >= 0 ? past_end_of(past).c_str() : format_text("%td bytes before", before).c_str(),
                     buffer.c_str()));
   }

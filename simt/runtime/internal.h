@@ -401,6 +401,8 @@ std::string shared_name(const Block& block, const char* p, std::size_t bytes);  
 // ---- arena.cpp ----
 constexpr unsigned char kPoison = 0xff;
 const char* kind_name(MemoryKind kind);
+// "a device buffer of 48 bytes", before it its name where it has one: "b (3 x 4), a device ...".
+std::string buffer_text(const Allocation& buffer);
 bool in_arena(const void* address);
 // The live or freed allocation nearest to an address (the one it was probably meant for).
 bool nearest_allocation(const void* address, Allocation* found);

@@ -439,6 +439,14 @@ TEST(Runtime, OutOfBoundsOnGlobalMemory) {
   EXPECT_HAS(text, " right past the end of a device buffer of 4096 bytes.");
 }
 
+TEST(Runtime, ANamedBuffer) {
+  int* out = nullptr;
+  ASSERT_EQ(cudaMalloc(&out, 1024 * sizeof(int)), cudaSuccess);
+  simt::name_memory(out, "c (32 x 32)");
+  EXPECT_HAS(report_of([=] { write_beyond<<<5, 256>>>(out); }, cudaErrorIllegalAddress),
+             " right past the end of c (32 x 32), a device buffer of 4096 bytes.");
+}
+
 TEST(Runtime, SmallOverrunOnGlobalMemory) {
   int* out = nullptr;
   ASSERT_EQ(cudaMalloc(&out, 1000 * sizeof(int)), cudaSuccess);

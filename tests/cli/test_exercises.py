@@ -68,6 +68,9 @@ class Patterns(unittest.TestCase):
                                                        "one too many.")
         for least, most in ((7.9, 8.1), (1.00001, 1.00002), (float("-inf"), 8), (-8, 8), (None, 8), (8, None)):
             self.assertEqual(pattern(off(least, most)), "")
+        two = [dict(case, outputs=[dict(name="o", wrong=2, least_ratio=0.9, most_ratio=0.9), dict(name="lse", wrong=1, least_ratio=n, most_ratio=n)])
+               for n, case in enumerate(off(0.9, 3), 2)]
+        self.assertEqual(pattern(two), "every wrong element of o is 0.9 times what is expected: a factor is missing, or one too many.")
         self.assertEqual(pattern(off(8, 8)[:1]), "")  # three elements are no pattern
         self.assertEqual(pattern([*off(8, 8), case("fail", n=10)]), "")
 
@@ -83,6 +86,12 @@ class Patterns(unittest.TestCase):
     def test_one_kind_of_inputs(self):
         cases = [case("ok", n=8), case("fail", inputs="huge", n=8), case("ok", n=9), case("fail", inputs="huge", n=9)]
         self.assertEqual(pattern(cases), 'fails exactly with the inputs "huge".')
+
+    def test_one_kind_of_inputs_that_does_not_always_fail(self):
+        cases = [case("ok", n=8), case("ok", n=9), case("ok", inputs="causal", n=10), case("fail", inputs="causal", n=8),
+                 case("fail", inputs="causal", n=9, m=1)]
+        self.assertEqual(pattern(cases), 'fails only with the inputs "causal".')
+        self.assertEqual(pattern([*cases, case("fail", inputs="huge", n=9, m=1)]), "")
 
     def test_a_stride_taken_for_another(self):
         cases = [case("ok", m=8, n=8), case("ok", m=16, n=16), case("fail", m=8, n=16), case("fail", m=16, n=8)]
@@ -158,7 +167,8 @@ class Files(unittest.TestCase):
         for number, (_, out, _) in enumerate(shown[:total], 1):
             self.assertIn(f"Hint {number} of {total}", out)
             self.assertTrue(all(len(line) <= 80 for line in out.splitlines()), out)
-        self.assertIn("you have seen all 3 hints", shown[total][2])
+        self.assertIn("You have seen all 3 hints", shown[total][1])
+        self.assertNotIn("error", shown[total][1] + shown[total][2])
         again = self.run_days("hint", "5", "--again")[1]
         self.assertIn("Hint 1 of 3", again)
         self.assertIn("Hint 3 of 3", again)

@@ -103,6 +103,12 @@ class Sentences(unittest.TestCase):
         self.says([128 * i for i in range(32)], "Neighbouring lanes read 128 bytes apart, in shared memory: 32 different "
                   "words of one bank, which gives one at a time, so the warp waits for 32 passes.", "shared load")
 
+    def test_only_waste_has_its_colour(self):
+        """A broadcast uses 4 bytes of a sector, and no fewer sectors could hold them."""
+        fills = [trace_picture.svg("t", traces.launches(trace(line(LOAD, [distance * i for i in range(32)])))).count(
+            f'height="16.00" rx="1" fill="{trace_picture._WASTE}"') for distance in (0, 4, 4096)]
+        self.assertEqual(fills, [0, 0, 32])
+
     def test_picture_in_text(self):
         text = described(line(STORE, [4096 * i for i in range(32)]))
         self.assertIn("warp 0, first write   lane 0    1    2    3  ...    31\n"

@@ -39,8 +39,8 @@ class New(support.Case):
         self.assertIn("struct Softmax {", (self.folder / "day14_softmax" / "softmax.h").read_text())
         support.forget()
         day = catalog.resolve("softmax", "run")
-        self.assertEqual(day.front_matter(), {"title": "Softmax", "kind": "ladder", "track": "Reductions and norms", "order": 3,
-                                              "builds_on": [], "minutes": 60})
+        self.assertEqual(day.front_matter(), {"title": "Softmax", "teaches": "What it teaches, in a line for the README's table",
+                                              "kind": "ladder", "track": "Reductions and norms", "order": 3, "builds_on": [], "minutes": 60})
         self.assertEqual(len(exercises.hints(exercises.resolve("softmax", "hint"))), 3)
         self.assertRegex((self.folder / "day14_softmax" / "README.md").read_text(),
                          r"\n    nvcc .* day14_softmax/\*\.cu day14_softmax/\*\.cpp -o day14\n")

@@ -124,17 +124,27 @@ class Sweep(support.Case):
         self.assertNotIn("hollow: a size beside a rounder one", Plot(result_plots.sweep(result_file([]), sweep())).words)
 
     def test_libraries_differ(self):
-        tables = [result_table([result_row("naive", 600), *(result_row(name, 700, kind="library") for name in "ABC")], n, True)
+        tables = [result_table([result_row("naive", 600), *(result_row(name, 700, kind="library") for name in "AB")], n, True)
                   for n in (64, 256)]
         lines = list(Plot(result_plots.sweep(result_file([]), tables)).root.iter(_SVG + "polyline"))
-        self.assertEqual(len({(line.get("stroke"), line.get("stroke-dasharray")) for line in lines}), 4)
+        self.assertEqual(len({(line.get("stroke"), line.get("stroke-dasharray")) for line in lines}), 3)
+
+    def test_five_lines_at_most(self):
+        """Two libraries and three rungs: those that are the best of their kind at most sizes, so that none that wins is missing."""
+        speed = lambda n, i: 600 + i if n < 200 else 700 - i  # noqa: E731
+        tables = [result_table([*(result_row(f"rung{i}", 1e6 / speed(n, i)) for i in range(6)),
+                                *(result_row(f"lib{i}", 1e6 / speed(n, i), kind="library") for i in range(4))], n, True)
+                  for n in (64, 128, 256, 512, 1024)]
+        names = [name for name, _ in result_plots.curves(tables)]
+        self.assertEqual(len(names), result_plots.MOST_LINES)
+        self.assertEqual(names[:2] + names[3:], ["rung0", "rung5", "lib0", "lib3"])
 
     def test_labels_do_not_overlap(self):
         tables = [result_table([result_row(f"rung{i}", 600 + i) for i in range(12)], n, True) for n in (64, 256, 16384)]
         plot = Plot(result_plots.sweep(result_file([]), tables))
         self.assertEqual(plot.outside(), [])
         places = sorted(float(node.get("y")) for node in plot.root.iter(_SVG + "text") if (node.text or "").startswith("rung"))
-        self.assertEqual(len(places), 7)  # as many as there are colours
+        self.assertEqual(len(places), result_plots.MOST_LINES)
         self.assertGreaterEqual(min(b - a for a, b in zip(places, places[1:])), 14.9)
 
     def test_a_rung_that_refuses_some_sizes(self):
@@ -198,6 +208,10 @@ class Report(support.Case):
         self.assertEqual(text.count("!["), 2)
         self.assertEqual(text.count("| naive |"), 1)  # a sweep has its picture alone
         self.assertIn("`./days bench 13`", text)
+        self.assertIn("[docs/results/h200/day13.md](../docs/results/h200/day13.md)", text)
+        page = self.file.with_suffix(".md").read_text()
+        self.assertIn("## transpose fp32, size by size", page)
+        self.assertIn("](../../../day13_transpose/README.md)", page)
 
     def test_check_sees_what_is_stale(self):
         self.report()
@@ -205,6 +219,8 @@ class Report(support.Case):
         for change in (lambda: self.note.write_text(self.note.read_text().replace("600", "599")),
                        lambda: pictures[0].write_text(pictures[0].read_text().replace("89%", "99%")),
                        pictures[1].unlink,
+                       self.file.with_suffix(".md").unlink,
+                       lambda: (self.file.parent / "day14.md").write_text("of no result file"),
                        lambda: (self.day / "pictures" / "results_h200_gone.svg").write_text("<svg/>")):
             change()
             self.assertEqual(self.report("--check"), 1)

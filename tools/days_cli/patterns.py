@@ -12,7 +12,7 @@ _UNCHANGED = "The wrong elements hold what they held before: not written, or wri
 
 def pattern(cases):
     """cases: those of a day's --cases that ran, each with shape {extent: n}, inputs, result, wrong, unwritten, added, compared,
-    blocks and, where nothing is 0, least_ratio and most_ratio. "" where nothing is seen."""
+    blocks and, where nothing is 0, least_ratio and most_ratio; outputs has the same of each. "" where nothing is seen."""
     failed = [case for case in cases if case["result"] == "fail"]
     passed = [case for case in cases if case["result"] == "ok"]
     if not failed:
@@ -30,22 +30,36 @@ def pattern(cases):
     said = _UNCHANGED if in_place else _UNWRITTEN
     if where:
         return f"fails exactly {where}" + ("" if where.endswith("?") else ".") + (" " + said if unwritten else "")
+    kinds = {case["inputs"] for case in failed}
+    if len(failed) > 1 and len(kinds) == 1 and "" not in kinds:  # not all of them fail, but nothing else does
+        return f'fails only with the inputs "{kinds.pop()}".' + (" " + said if unwritten else "")
     if unwritten:
         return said[0].lower() + said[1:]
-    return _factor(wrong)
+    return _factors(wrong)
+
+
+def _factors(wrong):
+    """One factor by which all the wrong elements are too large or too small; where there are several outputs, of one of them."""
+    factor = _factor(wrong)
+    if factor:
+        return f"every wrong element is {factor:.4g} times what is expected: a factor is missing, or one too many."
+    names = dict.fromkeys(output["name"] for case in wrong for output in case.get("outputs", []) if output["wrong"])
+    for name in names if len(names) > 1 else ():
+        factor = _factor([output for case in wrong for output in case["outputs"] if output["name"] == name and output["wrong"]])
+        if factor:
+            return f"every wrong element of {name} is {factor:.4g} times what is expected: a factor is missing, or one too many."
+    return ""
 
 
 def _factor(wrong):
-    """One factor by which all the wrong elements are too large or too small, in cases enough to believe it."""
+    """The factor of all wrong elements, in cases, or outputs of cases, enough to believe it; 0 where there is none."""
     ratios = [case.get(name) for case in wrong for name in ("least_ratio", "most_ratio")]
     if sum(case["wrong"] for case in wrong) < 4 or None in ratios:  # JSON writes null for what is not finite
-        return ""
+        return 0
     least, most = min(case["least_ratio"] for case in wrong), max(case["most_ratio"] for case in wrong)
-    if not (math.isfinite(least) and math.isfinite(most)) or most - least > 1e-3 * abs(most):
-        return ""
-    if abs(most - 1) < 1e-2:  # an error of rounding is no factor
-        return ""
-    return f"every wrong element is {most:.4g} times what is expected: a factor is missing, or one too many."
+    if not (math.isfinite(least) and math.isfinite(most)) or most - least > 1e-2 * abs(most):
+        return 0
+    return 0 if abs(most - 1) < 1e-2 else most  # an error of rounding is no factor
 
 
 def _where(failed, passed):

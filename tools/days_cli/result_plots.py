@@ -10,11 +10,13 @@ from xml.sax.saxutils import escape
 
 from days_cli import result_table, results, stale
 
+MOST_LINES = 5  # of a chart: more cannot be told apart
 WIDTH = 640  # units; text of 12 stays readable on a narrow page
 _INK, _SOFT, _FAINT, _RUNG, _BEST, _LIBRARY, _PEER, _LIMIT = (
     "#1f2430", "#57606a", "#eaeef2", "#8fb4dd", "#2f6fbb", "#b8a6d9", "#6f42c1", "#1f2430")
 _LINES = ("#2f6fbb", "#c2410c", "#1a7f37", "#65a30d", "#9a6700", "#cf222e", "#0e7490", "#57606a")
 _PEERS = (("#6f42c1", "5 4"), ("#bf3989", "2 3"), ("#57606a", "8 3 2 3"))  # colour and dashes of a sweep's libraries
+_PEER_OF = {"torch.compile": 1, "torch": 2, "torch copy_": 2, "torch FLASH": 1}  # which of these; the first of all others
 _FONT = "system-ui,Segoe UI,Helvetica,Arial,sans-serif"
 
 
@@ -117,7 +119,8 @@ def ladder(found, table):
 
 
 def curves(tables):
-    """{(name, kind): [(bytes, rate)]} of a sweep: all libraries, and the rungs, the fastest at the biggest size first."""
+    """{(name, kind): [(bytes, rate)]} of a sweep, MOST_LINES at most: up to two libraries, and the rungs, each of them those that are
+    the fastest at most sizes, then at the biggest."""
     found, changed = {}, {row["name"] for table in tables for row in table["rows"] if row.get("changed")}
     for table in tables:
         for row in table["rows"]:
@@ -125,9 +128,29 @@ def curves(tables):
                 name = row["name"] + (stale.MARK if row["name"] in changed else "")
                 found.setdefault((name, row["kind"]), []).append((_extent(table), results.rate(table, row)))
     found = {key: sorted(points) for key, points in found.items() if len(points) > 1}
-    ranked = sorted(found.items(), key=lambda item: (item[0][1] == "library", -item[1][-1][0], -item[1][-1][1], item[0][0]))
-    rungs = [item for item in ranked if item[0][1] != "library"][:len(_LINES) - 1]
-    return dict(rungs + [item for item in ranked if item[0][1] == "library"])
+    wins = {key: 0 for key in found}
+    for table in tables:
+        for library in (False, True):
+            here = {key: dict(points)[_extent(table)] for key, points in found.items()
+                    if (key[1] == "library") == library and _extent(table) in dict(points)}
+            if here:
+                wins[max(here, key=here.get)] += 1
+    ranked = sorted(found.items(), key=lambda item: (-wins[item[0]], -item[1][-1][0], -item[1][-1][1], item[0][0]))
+    libraries = [item for item in ranked if item[0][1] == "library"][:2]
+    return dict([item for item in ranked if item[0][1] != "library"][:MOST_LINES - len(libraries)] + libraries)
+
+
+def _colours(tables, lines):
+    """{(name, kind): (colour, dashes)}: those of a rung by its place in the ladder, of a library by its name, so that they are the
+    same on all charts; where two of a chart would have the same, the second takes the next that is free."""
+    order = list(dict.fromkeys(row["name"] for table in tables for row in table["rows"] if row["kind"] == "variant"))
+    found = {}
+    for name, kind in lines:
+        own, choice = name.replace(stale.MARK, ""), _PEERS if kind == "library" else [(colour, "") for colour in _LINES]
+        wanted = _PEER_OF.get(own, 0) if kind == "library" else order.index(own)
+        free = [style for style in [*choice[wanted % len(choice):], *choice] if style not in found.values()]
+        found[name, kind] = free[0] if free else choice[wanted % len(choice)]
+    return found
 
 
 def _extent(table):
@@ -179,17 +202,12 @@ def sweep(found, tables):
                       _text(x_of(2**power), bottom + 18, mark(2**power), 11, _SOFT, "middle")]
     if ceiling:
         parts.append(_line(left, y_of(ceiling), right, y_of(ceiling), _LIMIT, 1.6))
-    ends, rungs, peers = [], 0, 0
+    ends, colours = [], _colours(tables, lines)
     sizes = {_extent(table) for table in tables}
     joined = _joined(sizes)
     for (name, kind), points in lines.items():
-        if kind == "library":
-            colour, dashes = _PEERS[peers % len(_PEERS)]
-            dash = f' stroke-dasharray="{dashes}"'
-            peers += 1
-        else:
-            colour, dash = _LINES[rungs], ""
-            rungs += 1
+        colour, dashes = colours[name, kind]
+        dash = f' stroke-dasharray="{dashes}"' if dashes else ""
         path = " ".join(f"{x_of(size):.1f},{y_of(rate):.1f}" for size, rate in points if size in joined)
         parts.append(f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="1.8"{dash}/>')
         for size, rate in points:

@@ -10,7 +10,7 @@ WIDTH = 360  # units; text of 11 stays readable where the picture is 360 pixels 
 _MARGIN = 12
 _INNER = WIDTH - 2 * _MARGIN
 _PANEL = 132
-_INK, _SOFT, _LANE, _WASTE, _CONFLICT = "#1f2430", "#6b7280", "#2f6fbb", "#f3c9b5", "#c2410c"
+_INK, _SOFT, _LANE, _WASTE, _SPARE, _CONFLICT = "#1f2430", "#6b7280", "#2f6fbb", "#f3c9b5", "#d7dce2", "#c2410c"
 
 
 def _text(x, y, words, size=11, colour=_INK, anchor="start", bold=False, mono=False):
@@ -65,9 +65,10 @@ def _sectors(request, y):
             for sector in range(address // traces.SECTOR, (address + request.bytes - 1) // traces.SECTOR + 1):
                 pairs.append((centres[lane], _MARGIN + (place[sector] + 0.5) * step))
     gap = min(1, step / 8)
+    needed = len(numbers) == -(-sum(used.values()) // traces.SECTOR)  # no fewer sectors could hold the bytes: none is wasted
     for sector, i in place.items():
         x, width = _MARGIN + i * step + gap, step - 2 * gap
-        out.append(_box(x, y + 84, width, 16, _WASTE))
+        out.append(_box(x, y + 84, width, 16, _SPARE if needed else _WASTE))
         out.append(_box(x, y + 84 + 16 * (1 - used[sector] / 32), width, 16 * used[sector] / 32, _LANE))
     return lanes + _links(pairs, y + 51, y + 84, _LANE) + out + _labels(numbers, step, y + 112), (
         f"{len(numbers)} sector{'s' * (len(numbers) != 1)} for {sum(used.values())} bytes")
@@ -125,8 +126,9 @@ def svg(title, launches):
             body += _panel(line, y)
             y += _PANEL
     body += [_box(_MARGIN, y, 9, 9, _LANE), _text(_MARGIN + 13, y + 8, "asked for", 9, _SOFT),
-             _box(_MARGIN + 66, y, 9, 9, _WASTE), _text(_MARGIN + 79, y + 8, "moved, not asked for", 9, _SOFT),
-             _box(_MARGIN + 186, y, 9, 9, _CONFLICT), _text(_MARGIN + 199, y + 8, "bank conflict", 9, _SOFT)]
+             _box(_MARGIN + 66, y, 9, 9, _WASTE), _text(_MARGIN + 79, y + 8, "moved in vain", 9, _SOFT),
+             _box(_MARGIN + 152, y, 9, 9, _SPARE), _text(_MARGIN + 165, y + 8, "rest of a sector", 9, _SOFT),
+             _box(_MARGIN + 246, y, 9, 9, _CONFLICT), _text(_MARGIN + 259, y + 8, "bank conflict", 9, _SOFT)]
     height = y + 20
     return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{2 * WIDTH}" '
             f'role="img" aria-label="{escape(title, {chr(34): "&quot;"})}">\n'

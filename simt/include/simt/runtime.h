@@ -353,8 +353,9 @@ struct Allocation {
   char* base = nullptr;
   std::size_t bytes = 0;
   MemoryKind kind = MemoryKind::device;
-  bool live = false;  // false: freed
-  bool kept = false;  // reserve()d
+  bool live = false;      // false: freed
+  bool kept = false;      // reserve()d
+  const char* name = "";  // name_memory()'s, as long as the allocation's addresses are its own
 };
 void* allocate(std::size_t bytes, MemoryKind kind);            // nullptr: out of memory; 0 bytes: one byte
 bool release(void* pointer);                                   // false: no such live allocation
@@ -363,6 +364,8 @@ bool find_allocation(const void* address, Allocation* found);  // the live alloc
 void* reserve(std::size_t bytes);  // of device memory; nullptr: no addresses left
 bool revive(void* pointer);        // false: it is there already, or out of memory
 void give_up(void* pointer);       // from now on it is an ordinary one, freed if it is not there
+// Reports call the allocation that begins at `base` by this name, "b (3 x 4)".
+void name_memory(const void* base, const char* name);
 bool find_kept(const void* address, Allocation* found);  // there or not
 // Addresses at a multiple of `alignment` under which api/virtual_memory.cpp puts memory: the first `bytes` of
 // them are an allocation that release() refuses.

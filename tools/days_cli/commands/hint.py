@@ -34,7 +34,10 @@ def run(args):
             raise DaysError(f"you have seen no hint of {exercises.label(what)} yet", f"./days hint {typed}")
         wanted = range(seen)
     elif seen >= len(hints):
-        raise DaysError(f"you have seen all {len(hints)} hints of {exercises.label(what)}", f"./days hint {typed} --again", 0)
+        console.say(f"You have seen all {len(hints)} hints of {exercises.label(what)}.")
+        console.say("Again: " + console.paint(f"./days hint {typed} --again", "cyan") + "   Ours: "
+                    + console.paint(f"./days solution {typed}", "cyan"))
+        return 0
     else:
         wanted = [seen]
         if "last" in progress:

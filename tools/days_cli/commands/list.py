@@ -57,6 +57,10 @@ def overview():
         start = f"  <- start here: {first.label}" if first in days else ""
         console.say(f"{track:<{width}}{bar:<{longest + 2}} {count:>5}" + console.paint(start, "bold"))
     number = first.number if first else 1
-    console.say("Next  " + console.paint(f"./days run {number}", "cyan") +
-                "        Also  check, explain, hint, list, doctor, --help")
+    commands = lambda *words: "  ".join(console.paint(word, "cyan") for word in words)  # noqa: E731
+    target = first.target if first else "day01_vector_add"
+    console.say("Next      " + commands(f"./days run {number}", f"./days check {number}") + f"  and {target}/README.md")
+    console.say("On Colab  docs/notebooks/day01.ipynb")
+    console.say("Your own  " + commands("./days explain --file mine.cu", "./days cc --checked mine.cu"))
+    console.say("Also      hint, solution, next, list, doctor, --help")
     return 0

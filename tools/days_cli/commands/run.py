@@ -33,6 +33,8 @@ Needs Python and a compiler, no CMake. The program of the day is
 build/run/BACKEND/dayNN_name; its own --help has what this day alone can do:
 ./days run DAY -- --help"""
 
+CHECKED = "Checked: every access of each kernel was watched, and none was wrong."
+
 _PASSED_ON = ("--size", "--variant", "--type", "--json")
 
 
@@ -81,6 +83,8 @@ def run(args):
     ended = programs.run_here([program, *flags])
     if mine and not ended.began and ended.code == 0:
         raise DaysError(programs.OTHER_MAIN, f"./days check {day.number}", WRONG)
+    if given.get("--checked") and not ended.problem and ended.code == 0 and file != "-" and not given.get("--list"):
+        console.say(CHECKED)
     return _code(program, ended)
 
 
@@ -140,7 +144,11 @@ def _programs(day, backend, given):
     if given.get("--with"):
         raise DaysError(f"day {day.label} is a program day: none of its programs takes another's kernel",
                         f"./days check {day.number}")
-    return program_day.run(day, backend, wanted, flags, bool(given.get("--checked")))
+    checked = bool(given.get("--checked"))
+    code = program_day.run(day, backend, wanted, flags, checked)
+    if checked and code == 0 and "--json" not in [flag.partition("=")[0] for flag in flags]:
+        console.say(CHECKED)
+    return code
 
 
 def _beside(program, flags, file):
