@@ -128,7 +128,7 @@ def curves(tables):
                 name = row["name"] + (stale.MARK if row["name"] in changed else "")
                 found.setdefault((name, row["kind"]), []).append((_extent(table), results.rate(table, row)))
     found = {key: sorted(points) for key, points in found.items() if len(points) > 1}
-    wins = {key: 0 for key in found}
+    wins = dict.fromkeys(found, 0)
     for table in tables:
         for library in (False, True):
             here = {key: dict(points)[_extent(table)] for key, points in found.items()
