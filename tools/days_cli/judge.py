@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import List
 
-from days_cli import console, paths, programs, run_build, traces
+from days_cli import console, paths, programs, run_build, traces, wide_indices
 from days_cli import gpu as gpus
 from days_cli.commands import explain
 from days_cli.errors import ENVIRONMENT, USAGE, WRONG, DaysError
@@ -229,7 +229,16 @@ def race_free(kernel):
         if told.doubt:
             return Stage("race-free", "FAIL", f"did not come to its end with threads in {name} order", told.doubt)
         seen += len(told.cases)
-    return Stage("race-free", "ok", f"{seen} cases, {len(ORDERS)} orders of threads, every access watched")
+    return Stage("race-free", "ok", f"{seen} cases, {len(ORDERS)} orders of threads, every access watched", _too_narrow(kernel))
+
+
+def _too_narrow(kernel):
+    """What no shape here is large enough to show: a warning, and no failure. Of a learner's file alone."""
+    if not kernel.file:
+        return []
+    read = lambda path: path.read_text(encoding="utf-8", errors="replace")  # noqa: E731
+    headers = "".join(read(path) for path in sorted(kernel.day.folder.glob("*.h")))
+    return [f"warning: {kernel.file}:{line}  {what}" for line, what in wide_indices.found(read(paths.ROOT / kernel.file), headers)[:3]]
 
 
 def measure(kernel):
