@@ -66,6 +66,18 @@ class OnAGpu(unittest.TestCase):
             explain._foot(launches, ROOT / "p.svg", program, explain._first_launches(launches))
         return output.getvalue()
 
+    def test_counts_for_some_outputs(self):
+        table = {"tables": [{"type": "fp16", "written_bytes": 2 * 1000}]}
+        self.assertEqual(explain._per({"--per": "32"}, table), (0.032, "Tables: for 32 of its 1,000 outputs."))
+        self.assertEqual(explain._per({}, table), (1, ""))
+        for per in ("0", "x", "-1", "1.5"):
+            with self.assertRaisesRegex(DaysError, f"--per {per}: for how many"):
+                explain._per({"--per": per}, table)
+        launch = traces.launches(trace(line(LOAD, [4 * i for i in range(32)])))[0]
+        row = trace_text.global_tables(launch, 1 / 128)[1].split()
+        self.assertEqual(row[-5:-3], ["0.078", "0.312"])
+        self.assertEqual(trace_text.global_tables(launch)[1].split()[-5:-3], ["10", "40"])
+
     def test_one_kernel(self):
         self.assertIn("On a GPU:\nncu -k copy_kernel -c 1 --metrics \\\nl1tex__", self.command("copy_kernel"))
         self.assertIn(".sum \\\nbuild/run/day\nPicture: ", self.command("copy_kernel"))
@@ -101,7 +113,7 @@ class Sentences(unittest.TestCase):
 
     def test_shared(self):
         self.says([128 * i for i in range(32)], "Neighbouring lanes read 128 bytes apart, in shared memory: 32 different "
-                  "words of one bank, which gives one at a time, so the warp waits for 32 passes.", "shared load")
+                  "words of one bank, which gives one at a time, so the warp waits for 32 wavefronts.", "shared load")
 
     def test_only_waste_has_its_colour(self):
         """A broadcast uses 4 bytes of a sector, and no fewer sectors could hold them."""
@@ -206,7 +218,7 @@ class Picture(unittest.TestCase):
         fills = [element.get("fill") for element in root]
         self.assertEqual(fills.count("#f3c9b5"), 32 + 1)  # 32 sectors, and the legend
         self.assertEqual(fills.count("#c2410c"), 1 + 1)  # one bank with a conflict
-        self.assertIn("block 0,0,0, warp 0: lanes to banks, 32 words of one bank: 32 passes", [e.text for e in root])
+        self.assertIn("block 0,0,0, warp 0: lanes to banks, 32 words of one bank: 32 wavefronts", [e.text for e in root])
         width = trace_picture.WIDTH
         for element in root:
             if element.get("x"):

@@ -286,7 +286,7 @@ class Told(unittest.TestCase):
         self.rung = rung("13 padded")
         self.padded = rung_gates.Gates("counters", rung_gates._falls(
             {**NOTHING, "bank_conflicts": 1015808, "shared_requests": 65536}, NOTHING, rung_gates.COUNTERS),
-            notes={"bank_conflicts": "`tile[x][y]` takes 32 passes a request."})
+            notes={"bank_conflicts": "`tile[x][y]` takes 32 wavefronts a request."})
 
     def run_days(self, *arguments):
         out, err = io.StringIO(), io.StringIO()
@@ -315,9 +315,9 @@ class Told(unittest.TestCase):
         self.assertIn("is new: shared's kernel under padded's name, yours to edit.", told)
         self.assertIn("transpose, from shared to padded", told)
         self.assertIn("Asked: bank conflicts at most 110,000; shared has 1,015,808, padded has none. In shared `tile[x][y]` takes "
-                      "32 passes a request.", told)
+                      "32 wavefronts a request.", told)
         self.assertIn("3 counters FAIL bank conflicts 1,015,808, asked at most 110,000", told)
-        self.assertIn("my/day13_padded.cu:38 read tile[threadIdx.x][threadIdx.y + i] takes 32 passes a request, of which 31 are "
+        self.assertIn("my/day13_padded.cu:38 read tile[threadIdx.x][threadIdx.y + i] takes 32 wavefronts a request, of which 31 are "
                       "bank conflicts.", told)
         self.assertIn("Why: ./days explain 13 padded --mine", out)
         self.assertIn("Next: ./days hint 13 padded", out)
@@ -331,7 +331,7 @@ class Told(unittest.TestCase):
             told = " ".join(out.split())
             self.assertEqual(code, 1)
             self.assertIn("FAIL bank conflicts 1,015,808: padded and swizzled have fewer", told)
-            self.assertIn("takes 32 passes a request", told)
+            self.assertIn("takes 32 wavefronts a request", told)
             self.assertEqual(self.check({"bank_conflicts": 6000}, gates=gates, words=("13", "swizzled"))[0], 0)
 
     def test_solved(self):

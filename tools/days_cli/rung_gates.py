@@ -358,7 +358,7 @@ def _worst(key, launches):
                                 f"{line.least / line.requests:.1f} could hold the bytes")] or []
     if key == "bank_conflicts":
         line, _ = max((one for one in lines if one[0].space == "shared"), key=lambda one: one[0].conflicts, default=(None, 0))
-        return line and [(line, f"takes {line.wavefronts / line.requests:.0f} passes a request, of which "
+        return line and [(line, f"takes {line.wavefronts / line.requests:.0f} wavefronts a request, of which "
                                 f"{line.conflicts / line.requests:.0f} are bank conflicts")] or []
     chosen = {"requests": of_global, "reads_per_input": [one for one in of_global if one[0].op == "ld"],
               "atomics": [one for one in lines if one[0].space == "global" and one[0].op == "atomic"],

@@ -28,6 +28,11 @@ def number(value):
     return f"{value:,}"
 
 
+def scaled(value, share):
+    """A count, or its share with the decimals that tell 1.008 from 1."""
+    return number(value) if share == 1 else f"{value * share:,.3f}"
+
+
 def ratio(value):
     return f"{value:.1f}"
 
@@ -71,22 +76,22 @@ def _by_file(lines):
     return files.items()
 
 
-def global_tables(launch):
+def global_tables(launch, share=1):
     out = []
     for file, lines in _by_file(launch.of_space("global")):
         out += table(os.path.basename(file), ("requests", "sectors", "per request", "least", "wasted"), [
             (line.line, line.verb, line.text,
-             (number(line.requests), number(line.sectors), ratio(line.sectors / line.requests),
+             (scaled(line.requests, share), scaled(line.sectors, share), ratio(line.sectors / line.requests),
               ratio(line.least / line.requests), f"{100 * wasted(line):.0f}%")) for line in lines])
     return out
 
 
-def shared_tables(launch):
+def shared_tables(launch, share=1):
     out = []
     for file, lines in _by_file(launch.of_space("shared")):
         out += table(f"{os.path.basename(file)}, shared", ("requests", "wavefronts", "conflicts", "per request"), [
             (line.line, line.verb, line.text,
-             (number(line.requests), number(line.wavefronts), number(line.conflicts),
+             (scaled(line.requests, share), scaled(line.wavefronts, share), scaled(line.conflicts, share),
               ratio(line.conflicts / line.requests))) for line in lines])
     return out
 
@@ -160,7 +165,7 @@ def shared_sentence(line, request):
     if degree == 1:
         return f"{head}: every lane has a bank of its own, or shares a word; no conflict."
     return (f"{head}, in shared memory: {degree} different words of one bank, which gives one at a time, so the "
-            f"warp waits for {degree} passes.")
+            f"warp waits for {degree} wavefronts.")
 
 
 def branches(launch):
@@ -198,9 +203,9 @@ def requested(launch):
     return out
 
 
-def describe(launch):
-    """Everything about one launch, as lines."""
-    out = [*global_tables(launch), *shared_tables(launch)]
+def describe(launch, share=1):
+    """Everything about one launch, as lines. share: what the counts of the tables are multiplied by."""
+    out = [*global_tables(launch, share), *shared_tables(launch, share)]
     if not out:
         out.append("No access to global or shared memory.")
     for line, sentence in zip(worst(launch), (global_sentence, shared_sentence)):
@@ -211,13 +216,13 @@ def describe(launch):
     return out + branches(launch)[1:] + barriers(launch)
 
 
-def in_all(launches, input_bytes):
-    """The rows over all launches, and what check makes of them."""
+def in_all(launches, input_bytes, share=1):
+    """The rows over all launches, their counts times share, and what check makes of them."""
     found = traces.figures(launches, input_bytes)
     out = []
     if found["requests"]:
         out += [f"in all{'requests':>12}{'sectors':>14}{'per request':>13}{'least':>7}{'wasted':>8}{'distinct a block':>18}",
-                f"{'':6}{number(found['requests']):>12}{number(found['sectors']):>14}"
+                f"{'':6}{scaled(found['requests'], share):>12}{scaled(found['sectors'], share):>14}"
                 f"{ratio(found['sectors'] / found['requests']):>13}"
                 f"{ratio(found['sectors'] * (1 - found['wasted_sectors']) / found['requests']):>7}"
                 f"{100 * found['wasted_sectors']:>7.0f}%{found['sectors_a_block']:>18,.0f}"]

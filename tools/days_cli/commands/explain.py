@@ -22,6 +22,7 @@ HELP = """./days explain DAY VARIANT     what each line's memory accesses cost
   --size 4096x33           the problem's own order of extents
   --type fp32|fp16|bf16    this element type
   --backend cuda           a program day's timeline by CUDA events, not by order
+  --per 32                 the tables' counts for 32 elements of the output
   --mine                   your my/dayNN_VARIANT.cu (./days check DAY VARIANT)
   --json [FILE]            all counts as JSON, on standard output without FILE
   --color auto|always|never
@@ -29,7 +30,7 @@ HELP = """./days explain DAY VARIANT     what each line's memory accesses cost
 Of a program day: what its streams let run side by side.
 
 Runs on this CPU, GPU or not, and counts what a GPU's load/store units would
-do: requests of warps, 32-byte sectors, passes of shared memory. The picture
+do: requests of warps, 32-byte sectors, wavefronts of shared memory. The picture
 goes to build/explain/. How to read it: docs/explain.md"""
 
 _PICTURES = paths.BUILD / "explain"
@@ -41,6 +42,8 @@ def run(args):
         console.say(HELP)
         return 0
     outputs.check_json(given.get("--json"), "explain")
+    if given.get("--per") and (given.get("--file") or len(given.words) < 2 or given.get("--json")):
+        raise DaysError("--per goes with a day's variant, whose outputs are known", "./days explain 13 naive --per 32")
     if given.get("--file"):
         return _explain_file(given)
     if not given.words:
@@ -74,7 +77,7 @@ def _parse(args):
             compiler.append(argument)
         else:
             plain.append(argument)
-    given = arguments.parse("explain", plain, {"--size": None, "--type": None, "--json": None, "--file": None,
+    given = arguments.parse("explain", plain, {"--size": None, "--type": None, "--json": None, "--file": None, "--per": None,
                                                    "--backend": ("cuda", "simt")}, ("--mine",), 2)
     if (compiler or rest) and not given.get("--file"):
         raise DaysError(f"{(compiler or ['--'])[0]} goes with --file", "./days explain --help")
@@ -156,6 +159,18 @@ def count(program, day, variant, flags=(), seconds=None, own="", environment=Non
     return _of_day(trace, day, own), table
 
 
+def _per(given, table):
+    """(what the tables' counts are multiplied by, the line that says so)."""
+    if not given.get("--per"):
+        return 1, ""
+    per, first = given.get("--per"), (table["tables"] or [{}])[0]
+    size = {"double": 8, "fp64": 8, "uint64": 8, "fp16": 2, "bf16": 2, "uint8": 1, "int8": 1}.get(first.get("type"), 4)
+    outputs_ = first.get("written_bytes", 0) // size
+    if not per.isdecimal() or not int(per) or not outputs_:
+        raise DaysError(f"--per {per}: for how many elements of the output? A whole number from 1 on", "./days explain 13 naive --per 32")
+    return int(per) / outputs_, f"Tables: for {int(per):,} of its {outputs_:,} outputs."
+
+
 def _shape_of(table):
     """("matmul", "256 x 256 x 256", "fp32") of the results' first table."""
     first = (table["tables"] or [{}])[0]
@@ -175,14 +190,17 @@ def _explain_variant(day, variant, given):
         return 0
     launches = traces.launches(trace)
     _no_kernel(launches, f"{day.label}, {variant}")
+    share, about = _per(given, table)
     title = f"Day {day.number:02d} {ladder or day.name}, {variant}: {shape} {kind}".rstrip()
     picture = _picture(f"{day.number:02d}_{variant}", title, launches)
     block = f", block {trace_text.extents(launches[0].block)}" if len(launches) == 1 else ""
     for line in console.wrap(f"{title}{block}, counted on simt"):
         console.say(line)
-    _say(launches, trace)
+    if about:
+        console.say(about)
+    _say(launches, trace, share=share)
     inputs = table["tables"][0]["read_bytes"] if table["tables"] else 0
-    for line in ["", *trace_text.in_all(launches, inputs)]:
+    for line in ["", *trace_text.in_all(launches, inputs, share)]:
         console.say(line)
     _foot(launches, picture, str(program.relative_to(paths.ROOT)).replace("simt-traced", "cuda")
           + f" --variant {variant} --size {shape.replace(' x ', 'x')} --type {kind}", _first_launches(launches))
@@ -292,7 +310,7 @@ def _picture(name, title, launches):
     return path
 
 
-def _say(launches, trace, always=False):
+def _say(launches, trace, always=False, share=1):
     for launch in launches:
         if always or len(launches) > 1:
             times = f", {launch.times} launches alike" if launch.times > 1 else ""
@@ -301,7 +319,7 @@ def _say(launches, trace, always=False):
             for line in console.wrap(f"{launch.name}: grid {trace_text.extents(launch.grid)}, "
                                      f"block {trace_text.extents(launch.block)}{times}"):
                 console.say(console.paint(line, "bold"))
-        for line in trace_text.describe(launch):
+        for line in trace_text.describe(launch, share):
             console.say(line)
     if trace.get("compiler") != "g++":
         console.say(f"Compiled by {trace.get('compiler')}: counts are defined by g++'s and may differ.")
