@@ -72,17 +72,41 @@ auto special_rows() {
   };
 }
 
-// The first row of y whose sum is a number, and not 1.
+// What a row of x has in it that makes its softmax hard: "nan, -inf, 3e+38"; "" where nothing.
 template <class T>
-std::string row_sum(const Softmax<T>& p) {
+std::string hard_values(const T* x, int cols) {
+  std::string text;
+  for (int col = 0; col < cols; ++col) {
+    const double value = static_cast<double>(days::to_float(x[col]));
+    if (std::isfinite(value) && std::fabs(value) < 80) continue;
+    char number[32];
+    std::snprintf(number, sizeof number, "%.3g", value);
+    if (text.find(number) == std::string::npos) text += (text.empty() ? "" : ", ") + std::string(number);
+  }
+  return text;
+}
+
+// The first row of y that cannot be a softmax: its sum is not 1, or it is NaN where it should not be, or is not
+// where it should.
+template <class T>
+std::string wrong_row(const Softmax<T>& p) {
   for (int row = 0; row < p.rows; ++row) {
-    double sum = 0;
-    for (int col = 0; col < p.cols; ++col)
-      sum += static_cast<double>(days::to_float(p.y[int64_t{row} * p.cols + col]));
-    if (!std::isfinite(sum) || std::fabs(sum - 1) < 0.01) continue;
-    char text[80];
-    std::snprintf(text, sizeof text, "row %d of y adds up to %.3g, not 1", row, sum);
-    return text;
+    const T *x = p.x + int64_t{row} * p.cols, *y = p.y + int64_t{row} * p.cols;
+    double most = -INFINITY, sum = 0;
+    bool nan = false;
+    for (int col = 0; col < p.cols; ++col) {
+      const double value = static_cast<double>(days::to_float(x[col]));
+      nan = nan || std::isnan(value);
+      most = std::fmax(most, value);
+      sum += static_cast<double>(days::to_float(y[col]));
+    }
+    nan = nan || std::isinf(most);
+    if (std::isnan(sum)) sum = std::fabs(sum);  // no sign of a NaN
+    if (nan ? std::isnan(sum) : std::fabs(sum - 1) < 0.01) continue;
+    char text[96];
+    std::snprintf(text, sizeof text, "row %d of y adds up to %.3g, not %s", row, sum, nan ? "nan" : "1");
+    const std::string hard = hard_values(x, p.cols);
+    return text + (hard.empty() ? "" : "; its x holds " + hard);
   }
   return "";
 }
@@ -101,7 +125,7 @@ const auto softmax =
         .variant("cluster", LAUNCHER(softmax_cluster))
         .runs_on(days::sm_90)
         .needs(kLeastColsOfCluster, kColsOfCluster)
-        .remark(LAUNCHER(row_sum))
+        .remark(LAUNCHER(wrong_row))
         .exercise(LAUNCHER(exercise), "softmax in at most two reads of each input", "shared", "online",
                   {.reads_per_input = 2, .wasted_sectors = 0.1})
         .reference(LAUNCHER(softmax_reference))
