@@ -52,6 +52,7 @@ struct Report {
   size_t worst_at = 0;             // its index, in the report of one output
   std::vector<Mismatch> first;     // the first five that are wrong, likewise
   std::vector<std::string> notes;  // what else is wrong: guards, inputs, errors, a check of the whole
+  std::string remark;              // what the ladder says of the wrong elements
   std::vector<Report> outputs;     // that this is the sum of; empty in the report of one output
 
   bool ok() const { return wrong == 0 && notes.empty(); }

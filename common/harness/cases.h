@@ -142,6 +142,7 @@ class Cases {
     json.key("notes");
     json.open('[');
     for (const std::string& note : report.notes) json.value(note);
+    if (!report.remark.empty()) json.value(report.remark);
     json.close();
     json.member("blocks", blocks);
     json.member("threads", threads);

@@ -64,6 +64,7 @@ std::vector<std::string> Report::lines() const {
                    number(wrong_one.mismatch.want));
   }
   if (wrong == 0) return text;
+  if (!remark.empty()) text.push_back(remark);
   const Report& one = outputs.empty() ? *this : outputs[0];
   if (outputs.size() <= 1 && !one.checked) text.push_back(detail::summary(one));
   if (outputs.size() > 1) {
@@ -106,6 +107,7 @@ void Report::merge(const Report& other) {
     if (first.size() < kShown) first.push_back(m);
   }
   notes.insert(notes.end(), other.notes.begin(), other.notes.end());
+  if (remark.empty()) remark = other.remark;
 }
 
 void Report::add(const Report& output) {

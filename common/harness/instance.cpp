@@ -381,8 +381,7 @@ Report Instance::judge_host(double allowance) {
   if (!checked()) report = large() ? typed().check_large(host_problem_.get()) : compare_outputs(allowance);
   for (const auto& [name, check] : typed().checks) report.add(check_outputs(name, check));
   if (report.wrong > 0 && report.unwritten == 0 && typed().remark) {
-    const std::string said = typed().remark(host_problem_.get());
-    if (!said.empty()) report.notes.push_back(said);
+    report.remark = typed().remark(host_problem_.get());
   }
   return report;
 }
