@@ -118,6 +118,22 @@ class Sources(Case):
         self.write("common/tile.h", header.replace("return {};", "return 1;"))
         self.assertEqual(self.changed(), ["padded"])  # a name that a macro makes: any paragraph may be its
 
+    def test_a_shared_paragraph_that_only_calls_what_a_rung_calls_is_not_used(self):
+        """A helper that is new in common/ leaves the results of all others alone: names in bodies and parameters are no definitions."""
+        header = ("namespace days {\n\n__device__ int tile() { return 32; }\n\ntemplate <class T>\nstruct Pair {\n  T a;\n\n  T more;\n};\n%s\n"
+                  "}  // namespace days\n")
+        kernel = RUNG.format(name="padded", value="tile() + Pair<int>{}.more", comment="")
+        self.write("common/tile.h", header % "")
+        self.write("day13_transpose/02_padded.cu", kernel)
+        self.recorded(table([result_row("naive", 4000), result_row("padded", 600)]))
+        self.write("common/tile.h", header % ("\ntemplate <class T>\n__device__ int twice(T padded, const float* in) {\n  const int more = tile();\n\n"
+                                              "  return Pair<int>{more}.a;\n}\n"))
+        self.assertEqual(self.changed(), [])
+        self.write("common/tile.h", (header % "").replace("T more;", "T more; T last;"))  # of Pair, behind an empty line
+        self.assertEqual(self.changed(), ["padded"])
+        self.write("common/tile.h", header % "\n__device__ int tile(int) { return 1; }\n")
+        self.assertEqual(self.changed(), ["naive", "padded"])
+
     def test_text_in_quotes_is_no_comment(self):
         self.assertEqual(kernel_sources.plain('a  "x // y"  // z\n/* b\n */ c'), 'a "x // y" c')
         self.assertNotEqual(kernel_sources.plain('f("a  b")'), kernel_sources.plain('f("a b")'))

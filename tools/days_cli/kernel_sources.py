@@ -20,7 +20,9 @@ from days_cli import python_ladders
 _VARIANT = re.compile(r'\.variant\(\s*(?:\w+\(\s*)?"([^"]+)"[^,]*,\s*LAUNCHER\((\w+)\)')
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"', re.MULTILINE)
 _TOKEN = re.compile(r'("(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\')|(?://[^\n]*|/\*.*?\*/|\s)+', re.DOTALL)
-_NAME = re.compile(r"\b([A-Za-z_]\w*)\s*(?:[({<=;\[]|$)")
+_NAME = re.compile(r"(?<!<)(?<!, )\b(?:struct|class|union|enum)\s+([A-Za-z_]\w*)|\b([A-Za-z_]\w*)\s*(?:[({=;\[]|<[^<>;]*>\s*\(|$)")
+_WORDS = set("alignas class const decltype define else endif enum for if ifdef ifndef include inline noexcept once operator pragma "
+             "requires return sizeof static_assert static_cast struct template typename undef union using while".split())
 _ELSEWHERE = ("simt/", "common/harness/")
 
 
@@ -29,13 +31,47 @@ def plain(text):
     return _TOKEN.sub(lambda match: match[1] or " ", text).strip()
 
 
+def _depth(text):
+    """How many braces of a plain text are open at its end, those of namespaces left out."""
+    depth = 0
+    for brace in re.findall(r"\bnamespace[\w: ]*\{|[{}]", text):
+        depth = depth + (brace == "{") if brace != "}" else max(0, depth - 1)
+    return depth
+
+
+def _paragraphs(header):
+    """The header's parts between empty lines, as plain texts; one that ends within braces goes on."""
+    parts = []
+    for part in filter(None, map(plain, re.split(r"\n[ \t]*\n", header))):
+        if parts and _depth(parts[-1]):
+            parts[-1] += " " + part
+        else:
+            parts.append(part)
+    return parts
+
+
+def _defined(part):
+    """The names of types, and those before a parenthesis, brace or sign, without those in bodies and parameters: what a body only
+    calls is not the paragraph's. An operator has no name: all of its paragraph's count."""
+    outside, depth = [], 0
+    for piece in re.findall(r"\bnamespace[\w: ]*\{|[{}()]|[^{}()]+?(?=\bnamespace[\w: ]*\{|[{}()]|$)", part):
+        if piece.startswith("namespace"):
+            continue
+        if piece in ("}", ")"):
+            depth = max(0, depth - 1)
+        if not depth:
+            outside.append(piece)
+        depth += piece in ("{", "(")
+    found = _NAME.findall(part if re.search(r"\boperator\b", part) else "".join(outside))
+    return {name for both in found for name in both if name} - _WORDS
+
+
 def used(text, headers):
-    """The paragraphs of the headers, as plain texts, that a text may use: those that have a name which it has, too, before a
-    parenthesis, brace, angle bracket or sign, and those that these use in turn. All of them where the text has a name of ptx::
-    that none of them has, as a macro may make it of pieces."""
-    paragraphs = [plain(part) for _, header in sorted(headers.items()) for part in re.split(r"\n[ \t]*\n", header)]
-    paragraphs = [part for part in paragraphs if part]
-    names = [set(_NAME.findall(part)) for part in paragraphs]
+    """The paragraphs of the headers, as plain texts, that a text may use: those that define a name which it has, too, and
+    those that these use in turn. All of them where the text has a name of ptx:: that none of them has, as a macro may make it
+    of pieces."""
+    paragraphs = [part for _, header in sorted(headers.items()) for part in _paragraphs(header)]
+    names = [_defined(part) for part in paragraphs]
     if set(re.findall(r"\bptx::(\w+)", text)) - set().union(*names):
         return paragraphs
     words, chosen = set(re.findall(r"\w+", text)), set()
