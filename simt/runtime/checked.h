@@ -164,16 +164,19 @@ __attribute__((noinline)) bool pass_first_part(std::size_t offset, Record mark, 
   return pass_global<kBytes, kBytes, kAccess>(shadow.bytes + offset, offset, mark, caller);
 }
 
+// Whether host code uses memory that is none of CUDA's, as most of its loops do.
+inline bool is_hosts_own(const void* address) {
+  const std::size_t offset =
+      reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(shadow.arena);
+  return !current && offset >= shadow.arena_bytes && shadow.arena_bytes != 0 && !tracing;
+}
+
 template <unsigned kBytes, Access kAccess>
 void check_words(const void* address, std::size_t alignment, void* caller);
 
 // Where there is no mark yet, and for misaligned accesses.
 template <unsigned kBytes, Access kAccess>
 __attribute__((noinline)) void check_first(const void* address, std::size_t alignment, void* caller) {
-  const std::size_t offset =
-      reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(shadow.arena);
-  if (!current && offset >= shadow.arena_bytes && shadow.arena_bytes != 0 && !tracing)
-    return;  // the host's own
   if (__builtin_expect(tracing, 0)) return trace_access(address, kBytes, kAccess == Access::write, caller);
   if (current && !in_doubt && hot_mark == 0) {
     hot_mark = mark_of(*current);
@@ -215,6 +218,7 @@ template <unsigned kBytes, Access kAccess>
 __attribute__((always_inline)) inline void check_words(const void* address, std::size_t alignment,
                                                        void* caller) {
   const Record mark = hot_mark;
+  if (__builtin_expect(mark == 0, 0) && is_hosts_own(address)) return;
   const auto p = reinterpret_cast<std::uintptr_t>(address);
   constexpr std::size_t kWhole = kBytes < 4 ? kBytes : 4;  // smaller pieces are for others
   if (__builtin_expect(mark == 0 || p % (alignment < kWhole ? kWhole : alignment) != 0, 0))

@@ -63,6 +63,39 @@ __global__ void reference(float* out, int n) {
   out[0] = local[7];
 }
 
+// The neighbour of an array's last element is the struct's next member, and no report shows that it was overwritten.
+template <class T, int kMany>
+struct Words {
+  T word[kMany];
+  float edge;
+  __device__ Words(const T* from, int n) {
+    for (int i = 0; i < n; ++i) word[i] = from[i];
+    edge = 1;
+  }
+};
+constexpr int kCopied = __LINE__ - 4, kTaken = __LINE__ + 4;
+template <class T>
+__global__ void objects(const T* in, float* out, int stored, int taken) {
+  const Words<T, 2> words(in, stored);
+  const T last = words.word[taken - 1];
+  out[0] = last.x + words.edge;
+}
+
+TEST(Checked, ElementsThatAreObjects) {
+  SKIP_UNLESS_CHECKED();
+  const auto of = [](int stored, int taken) {
+    return report_of([&] { objects<<<1, 1>>>(device<float4>(4), device<float>(1), stored, taken); });
+  };
+  const auto past_end = [](int line, const char* text) {
+    return "error: out of bounds on a local array [simt-oob-local]\n" + kFile + std::to_string(line) +
+           "  kernel objects, block (0,0,0), thread (0,0,0)\n    " + text +
+           "\nIndex 2 of an array of 2 elements.\n";
+  };
+  EXPECT_EQ(of(2, 2), "");
+  EXPECT_EQ(of(3, 2), past_end(kCopied, "for (int i = 0; i < n; ++i) word[i] = from[i];"));
+  EXPECT_EQ(of(2, 3), past_end(kTaken, "const T last = words.word[taken - 1];"));
+}
+
 TEST(Checked, ElementsUsedThroughReferences) {
   SKIP_UNLESS_CHECKED();
   EXPECT_EQ(report_of([] { elements<<<1, 1>>>(device<float>(1), 4); }), "");

@@ -3,7 +3,8 @@
 // An element of an array that is used through a reference, `return data[i];` of a function that returns a T&,
 // or `T& x = data[i];`. To the compiler that takes the element's address, for which the index may be one past
 // the last. But such a reference is made to be used: in checked builds the index is compared, unless all is
-// inside of `&v[n]`, the address past the end of an object whose operator[] it calls.
+// inside of `&v[n]`, the address past the end of an object whose operator[] it calls. Likewise `data[i] = x;` and
+// `x = data[i];` where the elements are objects of a class: only the compiler knows whether they are.
 #include "rewrite.h"
 
 namespace simtcc {
@@ -57,7 +58,7 @@ bool returns_reference(const Unit& u, const Body& body) {
   return name >= 0 && t.is(before, "&");
 }
 
-void compare_index(const Unit& u, int first, int open) {
+void compare_index(const Unit& u, int first, int open, const std::string& comparison) {
   const Tokens& t = u.t;
   const int close = t.partner(open);
   if (close == open + 1 || t.is(open + 1, "{") || u.t.split(open, close).size() != 1) return;
@@ -65,8 +66,14 @@ void compare_index(const Unit& u, int first, int open) {
     if (t.is(i, "...")) return;
   const std::string array = t.text_of(first, open - 1);
   if (array.find('\n') != std::string::npos) return;
-  u.edits.after(open, "::simt::element_index<decltype((" + array + "))>(");
+  u.edits.after(open, "::simt::" + comparison + "<decltype((" + array + "))>(");
   u.edits.before(close, ")");
+}
+
+bool begins_statement(const Tokens& t, int i) {
+  for (const char* before : {";", "{", "}", ")", "else", "do"})
+    if (t.is(i - 1, before)) return true;
+  return false;
 }
 
 }  // namespace
@@ -76,13 +83,18 @@ void compare_subscripts(const Unit& u) {
   for (int i = 0; i < t.size(); ++i) {
     const Body* around = t.is(i, "&") ? u.scopes.body_around(i) : nullptr;
     if (around && around->device && !around->is_constexpr && takes_address(t, i)) allow_past_end(u, i);
-    const bool result = t.is(i, "return");
-    const bool reference = t.is(i, "=") && t.is_word(i - 1) && t.is(i - 2, "&");
-    if (!result && !reference) continue;
     const Body* body = u.scopes.body_around(i);
-    if (!body || !body->device || (result && !returns_reference(u, *body))) continue;
-    const int open = last_subscript(t, i + 1);
-    if (open >= 0 && t.is(t.partner(open) + 1, ";")) compare_index(u, i + 1, open);
+    if (!body || !body->device) continue;
+    if (t.is(i, "return") || t.is(i, "=")) {
+      const bool result = t.is(i, "return"), declares = t.is_word(i - 1) && t.is(i - 2, "&");
+      if (result && !returns_reference(u, *body)) continue;
+      const int open = last_subscript(t, i + 1);
+      if (open >= 0 && t.is(t.partner(open) + 1, ";"))
+        compare_index(u, i + 1, open, result || declares ? "element_index" : "object_index");
+    } else if (begins_statement(t, i) && !t.is(i, "auto")) {  // auto [x] = y;
+      const int open = last_subscript(t, i);
+      if (open >= 0 && t.is(t.partner(open) + 1, "=")) compare_index(u, i, open, "object_index");
+    }
   }
 }
 

@@ -178,6 +178,14 @@ constexpr const Index& element_index(const Index& index, Site site = here()) {
   }
   return index;
 }
+// The same of an element that is assigned or copied, `v[i] = x`, `x = v[i]`: where it is an object of a class, such as
+// a float4, the compiler passes its address to the class's operator or constructor.
+template <class Array, class Index>
+constexpr const Index& object_index(const Index& index, Site site = here()) {
+  if constexpr (std::is_class_v<std::remove_extent_t<std::remove_reference_t<Array>>>)
+    return element_index<Array>(index, site);
+  return index;
+}
 
 // Of checked builds: stands before `&v[n]`, in which an operator[] may make a reference past the end that
 // nobody reads. It lasts as long as the whole expression.

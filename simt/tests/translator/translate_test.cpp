@@ -351,7 +351,7 @@ TEST(Translation, ComparesIndicesOfReferencesInCheckedBuilds) {
   };
   const auto unchanged = [&](const std::string& code) {
     const std::string out = checked(code);
-    EXPECT_FALSE(has(out, "element_index") || has(out, "AddressOnly")) << out;
+    EXPECT_FALSE(has(out, "_index") || has(out, "AddressOnly")) << out;
   };
   for (const char* head : {"__device__ T& f(int i)", "__device__ const T& A<T>::f(int i) const",
                            "__device__ auto f(int i) -> T&", "__device__ T& operator[](int i)"}) {
@@ -360,6 +360,13 @@ TEST(Translation, ComparesIndicesOfReferencesInCheckedBuilds) {
   }
   EXPECT_TRUE(has(checked("__device__ void f() { auto& x = a[1][i]; }"), "a[1][::simt::element_index<"));
   EXPECT_TRUE(has(checked("__device__ void f() { g(&a[n], 1); }"), "g( (::simt::AddressOnly(), &a[n]), 1)"));
+  EXPECT_TRUE(has(checked("__device__ void f() { a.b[i] = x; }"),
+                  "a.b[::simt::object_index<decltype((a.b))>( i)] = x;"));
+  EXPECT_TRUE(has(checked("__device__ void f() { if (y) a[i] = x; }"), "a[::simt::object_index<"));
+  EXPECT_TRUE(has(checked("__device__ void f() { T x = a[0][i]; }"), "= a[0][::simt::object_index<"));
+  unchanged("void f() { a[i] = x; }");
+  unchanged("__device__ void f() { T a[4] = {}; T* b[4] = {}; auto [x] = y; }");
+  unchanged("__device__ void f() { a[i] += x; a[i].b = x; x = a[i] + 1; x == a[i]; }");
   unchanged("T& f(int i) { return a[i]; }");
   unchanged("__device__ T f(int i) { return a[i]; } __device__ T* g(int i) { return a[i]; }");
   unchanged("__device__ T& f(int i) { return a[i].x; } __device__ T& g(int i) { return *a[i]; }");
