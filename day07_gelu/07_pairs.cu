@@ -42,10 +42,10 @@ __global__ void __launch_bounds__(kThreads) pairs_kernel(const T* x, T* y, int64
   if (first + kEach <= n) {
     uint4 word = *reinterpret_cast<const uint4*>(x + first);
     T2 pairs[kEach / 2];
-    memcpy(static_cast<void*>(pairs), &word, 16);
+    memcpy(static_cast<void*>(pairs), &word, sizeof word);
 #pragma unroll
     for (T2& pair : pairs) pair = by_pairs(pair);
-    memcpy(static_cast<void*>(&word), pairs, 16);
+    memcpy(static_cast<void*>(&word), pairs, sizeof word);
     *reinterpret_cast<uint4*>(y + first) = word;
   } else {
     for (int64_t i = first; i < n; ++i) y[i] = by_pairs(T2(x[i], x[i])).x;  // a pair of the same

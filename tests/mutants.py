@@ -10,7 +10,9 @@
 
 simtcc makes the mutants (docs/simt.md): one build, build/mutants, holds a bug beside each comparison, index, constant, mask, guard,
 sum and barrier, and the environment chooses one when a test program runs. So each bug costs one run of the tests that come by it,
-which ends at the first failure; a run that takes far too long has found one, too. Bugs that no test comes by count as missed.
+which ends at the first failure; a run that takes far too long has found one, too. Bugs that no test comes by count as missed. What
+survives is tried again with every access watched, as ./days test does: a barrier that is missing, an element past the end of a
+thread's own array are right by luck in a plain run. --plain and --seconds leave that out.
 
 A mutant that changes nothing that can be observed counts for nothing. tests/mutants/dayNN.txt lists those, with the reason:
 
@@ -39,6 +41,7 @@ from simt_driver import mutants  # noqa: E402
 from simt_driver.errors import CommandError  # noqa: E402
 
 BUILD = ROOT / "build" / "mutants"
+CHECKED = ROOT / "build" / "mutants-checked"
 TABLE = ROOT / "docs" / "mutants.md"
 
 
@@ -91,9 +94,10 @@ def run(command, **env):
     return done.stdout
 
 
-def build(days):
-    run(["cmake", "--preset", "cpu", "-B", str(BUILD), "-DDAYS_MUTANTS=ON", "-DDAYS_WERROR=OFF", "-DDAYS_BENCHMARKS=OFF"])
-    run(["cmake", "--build", str(BUILD), "--target", *(f"{day}_test" for day in days)])
+def build(days, folder=BUILD):
+    run(["cmake", "--preset", "cpu-checked" if folder is CHECKED else "cpu", "-B", str(folder), "-DDAYS_MUTANTS=ON",
+         "-DDAYS_WERROR=OFF", "-DDAYS_BENCHMARKS=OFF"])
+    run(["cmake", "--build", str(folder), "--target", *(f"{day}_test" for day in days)])
 
 
 def mutants_of(folder):
@@ -109,9 +113,9 @@ def mutants_of(folder):
     return result
 
 
-def tests_of(day):
+def tests_of(day, folder=BUILD):
     """The day's test program, in parts: a rung's cases are one, and so is each other case."""
-    program = str(BUILD / "bin" / f"{day}_test")
+    program = str(folder / "bin" / f"{day}_test")
     parts, suite = {}, ""
     for line in run([program, "--gtest_list_tests"]).splitlines():
         if re.match(r"\S+\.$", line):
@@ -156,19 +160,34 @@ def judge(folder, arguments):
     tests = tests_of(day)
     for test in tests:
         test.measure()
-    counts = {mutants.FOUND: 0, mutants.SURVIVED: 0, mutants.NOT_REACHED: 0}
+    results = {mutants.FOUND: [], mutants.SURVIVED: [], mutants.NOT_REACHED: []}
     for mutant, verdict in mutants.verdicts(chosen, tests, arguments.jobs, arguments.seconds):
-        counts[verdict] += 1
-        if verdict != mutants.FOUND:
+        results[verdict].append(mutant)
+    by_checks = []
+    if results[mutants.SURVIVED] and not arguments.plain and not arguments.seconds:
+        by_checks = found_by_checks(day, results[mutants.SURVIVED], tests, arguments.jobs)
+    survived = [mutant for mutant in results[mutants.SURVIVED] if mutant not in by_checks]
+    for missed, verdict in ((survived, mutants.SURVIVED), (results[mutants.NOT_REACHED], mutants.NOT_REACHED)):
+        for mutant in sorted(missed, key=lambda m: (m.file, m.line, m.column)):
             print(f"{mutant.place}  {verdict}: {mutant.edit}\n    {source_line(mutant)}    SIMT_MUTANT={mutant.number}", flush=True)
-    tried, found = sum(counts.values()), counts[mutants.FOUND]
-    print(f"{day}: {found} of {tried} mutants found, {score(found, tried)}; {counts[mutants.SURVIVED]} survived, "
-          f"{counts[mutants.NOT_REACHED]} not reached; {excused} change nothing" +
+    tried, found = sum(map(len, results.values())), len(results[mutants.FOUND]) + len(by_checks)
+    print(f"{day}: {found} of {tried} mutants found, {score(found, tried)}, {len(by_checks)} of them by a checked build alone; "
+          f"{len(survived)} survived, {len(results[mutants.NOT_REACHED])} not reached; {excused} change nothing" +
           (f"; {len(every)} in all" if tried + excused < len(every) else ""), flush=True)
     if arguments.record:
-        record(day, f"| {day[3:]} | {tried} | {found} | {score(found, tried)} | {counts[mutants.SURVIVED]} | "
-                    f"{counts[mutants.NOT_REACHED]} | {excused} |")
+        record(day, f"| {day[3:]} | {tried} | {found} | {score(found, tried)} | {len(by_checks)} | {len(survived)} | "
+                    f"{len(results[mutants.NOT_REACHED])} | {excused} |")
     return found * 100 >= arguments.least * tried
+
+
+def found_by_checks(day, survivors, tests, jobs):
+    """Those of the survivors that a build notices which watches every access."""
+    build([day], CHECKED)
+    reaching = {tuple(test.command[1:]) for test in tests if any(mutant.number in test.reaches for mutant in survivors)}
+    checked = [test for test in tests_of(day, CHECKED) if tuple(test.command[1:]) in reaching]
+    for test in checked:
+        test.measure()
+    return [mutant for mutant, verdict in mutants.verdicts(survivors, checked, jobs) if verdict == mutants.FOUND]
 
 
 def main():
@@ -180,9 +199,10 @@ def main():
     parser.add_argument("--seed", default="1", help="which ones a sample takes")
     parser.add_argument("--least", type=float, default=95, metavar="PERCENT", help="of a day that must be found")
     parser.add_argument("--jobs", type=int, default=0, metavar="N", help="runs at a time; the cores by default")
+    parser.add_argument("--plain", action="store_true", help="do not try what survives in a checked build")
     parser.add_argument("--record", action="store_true", help="write the score of a whole day into docs/mutants.md")
     arguments = parser.parse_args()
-    if arguments.record and (arguments.only or arguments.sample or arguments.seconds):
+    if arguments.record and (arguments.only or arguments.sample or arguments.seconds or arguments.plain):
         parser.error("--record is for whole days")
     folders = []
     for number in arguments.days:
