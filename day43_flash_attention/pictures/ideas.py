@@ -29,8 +29,8 @@ def walk(queries=256, keys=256, block=1, now=2):
     card.tile(type(q)(q.left, row, columns, high), QUERIES, SHARED)
     for step in range(steps):
         card.box(left + step * side, row, side, high, SHARED if step == now else WHITE, dashed=step != now)
-        card.disc(left + (step + 0.5) * side, k.top + 20, step, BAD if step == now else SOFT, 11)
-    card.tile(type(q)(left + now * side, k.top, side, k.height), "", "none", BAD)
+        card.disc(left + (step + 0.5) * side, k.top + 20, step, THREADS[0] if step == now else SOFT, 11)
+    card.tile(type(q)(left + now * side, k.top, side, k.height), "", "none", THREADS[0])
     card.tile(type(q)(left + now * side, row, side, high), KEYS, SHARED)
     card.tile(type(q)(o.left, row, columns, high), "o", REGISTERS)
     card.arrow(k.right + 3, row + high / 2, o.left - 4, row + high / 2)
@@ -47,11 +47,11 @@ def naive(lanes=(0, 1, 2, 3, 30, 31), sectors=8):
                 "A query of 64 floats is eight sectors. In one load of q each of 32 lanes wants 4 bytes of another query, so 32 sectors move. "
                 "In one load of k all lanes want the same 4 bytes, one sector.")
     card.text(150, 70, "q[d]: 32 sectors", 17, BAD, "start", bold=True)
-    card.matrix(150, 82, len(lanes), sectors, 30, "", GLOBAL, fills=lambda r, c: THREADS[1] if c == 0 else None,
+    card.matrix(150, 82, len(lanes), sectors, 30, "", GLOBAL, fills=lambda r, c: THREADS[0] if c == 0 else None,
                 values=lambda r, c: "4 B" if c == 0 else None, inks=lambda r, c: WHITE if c == 0 else None,
                 row_names=[f"query of lane {lane}" for lane in lanes])
     card.text(150, 296, "k[d]: one sector for all lanes", 17, GOOD, "start", bold=True)
-    card.matrix(150, 306, 1, sectors, 30, "", GLOBAL, fills=lambda r, c: THREADS[2] if c == 0 else None,
+    card.matrix(150, 306, 1, sectors, 30, "", GLOBAL, fills=lambda r, c: THREADS[0] if c == 0 else None,
                 values=lambda r, c: "4 B" if c == 0 else None, inks=lambda r, c: WHITE if c == 0 else None, row_names=["a key"])
     card.text(240, 362, "A cell is a sector, 32 bytes. A row is 64 floats.", 16, SOFT)
     return card
@@ -203,8 +203,8 @@ def running():
         for i, words in enumerate(lines):
             card.text(left + 82, 230 + 30 * i, words, 17, bold=i == 0)
         card.arrow(left + 82, 168, left + 82, 197)
-    card.arrow(206, 252, 273, 252, BAD, 2.4)
-    card.text(240, 240, "× e^-2", 16, BAD, bold=True)
+    card.arrow(206, 252, 273, 252, INK, 2.4)
+    card.text(240, 240, "× e^-2", 16, INK, bold=True)
     card.text(240, 336, "In the end: 34.9 / 1.203 = 29.0.", 16, SOFT)
     card.text(240, 360, "Purple is all that a row keeps.", 16, SOFT)
     return card
@@ -219,11 +219,11 @@ def operands(size=11, lane=5):
     own_a = lambda r, c: r % 8 * 4 + c % 8 // 2 == lane
     own_b = lambda r, c: c * 4 + r % 8 // 2 == lane
     own_d = lambda r, c: r % 8 * 4 + c // 2 == lane
-    mark = lambda own: lambda r, c: THREADS[1] if own(r, c) else None
+    mark = lambda own: lambda r, c: THREADS[0] if own(r, c) else None
     card.matrix(50, 290, 16, 16, size, "a: 16 × 16", GLOBAL, fills=mark(own_a))
     card.matrix(276, 82, 16, 8, size, "b: 16 × 8", SHARED, fills=mark(own_b))
     card.matrix(276, 290, 16, 8, size, "d += a b", REGISTERS, fills=mark(own_d))
-    card.text(138, 160, f"Lane {lane} is red:", 16, SOFT)
+    card.text(138, 160, f"Lane {lane} is blue:", 16, SOFT)
     card.text(138, 184, "8 elements of a,", 16, SOFT)
     card.text(138, 208, "4 of b, 4 of d.", 16, SOFT)
     card.text(240, 496, "32 lanes together hold every element once.", 16, SOFT)
@@ -246,7 +246,7 @@ def wide(cell=52):
             for n in range(2):
                 card.box(left + n * cell, top, cell, cell, REGISTERS)
                 card.text(left + (n + 0.5) * cell, top + 31, "mma", 16, bold=True)
-        card.text(left + cell, 286, words, 18, GOOD if tiles == 2 else BAD, bold=True)
+        card.text(left + cell, 286, words, 18, GOOD if tiles == 2 else INK, bold=True)
     card.text(240, 322, "An mma multiplies 16 queries by 8 keys.", 16, SOFT)
     card.text(240, 346, "Purple is in registers; keys come from shared memory.", 16, SOFT)
     return card
