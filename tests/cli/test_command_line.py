@@ -8,7 +8,7 @@ import subprocess
 import unittest
 
 import support
-from days_cli import arguments, gpu
+from days_cli import arguments, gpu, programs, run_build
 from days_cli.errors import DaysError
 from support import ROOT
 
@@ -138,6 +138,17 @@ class Form(support.Case):
     def test_same_text_without_colour(self):
         coloured = self.on_terminal("--help", TERM="xterm").replace("\r\n", "\n")
         self.assertEqual(re.sub(r"\033\[[\d;]*m", "", coloured), self.shell("--help").stdout)
+
+
+class Checked(support.Case):
+    def test_run_says_that_it_checked(self):
+        self.replace(gpu, "detect", lambda: gpu.Probe())
+        self.replace(run_build, "build_day", lambda *_: "program")
+        for flags, code, said in ((("--checked",), 0, True), ((), 0, False), (("--checked",), 1, False),
+                                  (("--checked", "--json", "-"), 0, False), (("--checked", "--list"), 0, False)):
+            self.replace(programs, "run_here", lambda command, code=code: programs.Ended(code, True, True, str(code)))
+            got, out, _ = self.days("run", "5", *flags)
+            self.assertEqual((got, "Checked: every access of each kernel was watched" in out), (code, said), flags)
 
 
 class Splitting(unittest.TestCase):
