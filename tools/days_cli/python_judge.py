@@ -73,8 +73,9 @@ def correct(kernel):
     if failed and not reports:
         case = failed[0]
         lines.append(judge._case_name(case) + ":")
-        lines += [f"    {element['at']} yours {element['got']}   expected {element['expected']}" for element in case["first"][:3]]
         lines += ["    " + note for note in case["notes"][:3]]
+        if not case["notes"]:  # what was not written for a reason says nothing more
+            lines += [f"    {element['at']} yours {element['got']}   expected {element['expected']}" for element in case["first"][:3]]
         races = _reports(failed, "race")
         if races:  # easier to mend than a wrong element
             lines += races[0]
@@ -91,11 +92,17 @@ def _compiles(kernel, told):
     for made in python_day.asked(kernel.day, ["compile", *kernel.flags], "compiling for sm_75, sm_80 and sm_90"):
         if "refused" in made:
             return Stage("correct", "FAIL", f"the interpreter runs it, and the compiler refuses it for sm_{made['sm']}",
-                         [made["refused"], f"The kernel's line {made['line']}." if made["line"] else ""])
+                         [f"{made['where']}  {_source(made['where'])}" if made["where"] else "The compiler says:", f"    {made['refused']}"])
     refused = sum(case["result"] == "refused" for case in told.cases)
     shapes = len({str(case["shape"]) for case in told.cases})
     return Stage("correct", "ok", f"{len(told.cases) - refused} cases of {shapes} shapes" +
                  (f", {refused} refused as they must be" if refused else "") + "; compiles for sm_75, sm_80 and sm_90")
+
+
+def _source(place):
+    """The line of "file:line"."""
+    file, _, line = place.rpartition(":")
+    return (paths.ROOT / file).read_text(encoding="utf-8").splitlines()[int(line) - 1].strip()
 
 
 def race_free(kernel):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import functools
+import io
+import tokenize
 
 from days_cli.errors import WRONG, DaysError
 
@@ -89,13 +91,20 @@ def start_text(rung):
 
 
 def plain(text):
-    """A text of Python without comments, docstrings and layout; as it is where it cannot be read."""
+    """A text of Python without comments, docstrings and empty lines, the same under each version of Python; as it is where it cannot be
+    read."""
     try:
         tree = ast.parse(text)
-    except SyntaxError:
+        comments = [token for token in tokenize.generate_tokens(io.StringIO(text).readline) if token.type == tokenize.COMMENT]
+    except (SyntaxError, tokenize.TokenError):
         return text
+    lines = text.splitlines()
+    for token in comments:
+        row, column = token.start
+        lines[row - 1] = lines[row - 1][:column]
     for node in ast.walk(tree):
         body = getattr(node, "body", None)
         if isinstance(body, list) and body and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
-            body[0] = ast.Pass()
-    return ast.unparse(tree)
+            for row in range(body[0].lineno, body[0].end_lineno + 1):
+                lines[row - 1] = ""
+    return "\n".join(line.rstrip() for line in lines if line.strip())

@@ -4,7 +4,7 @@
     python tools/python_days FOLDER run      [--variant a,b] [--size N[xM]] [--type fp32] [--json FILE] [--list]
     python tools/python_days FOLDER cases    --variant NAME [--file F] [--order O] [--small] --out FILE
     python tools/python_days FOLDER count    --variant NAME [--file F] [--size N] [--type T]      as JSON
-    python tools/python_days FOLDER compile  --variant a,b [--file F] [--arch 75,90] [--type T] [--size N] [--lines]   as JSON
+    python tools/python_days FOLDER compile  --variant a,b [--file F] [--arch 75,90] [--type T] [--size N] [--lines] [--stage ttgir]
     python tools/python_days FOLDER test
     python tools/python_days FOLDER bench    [--variant a,b] [--size N] [--type T] [--sweep] --json FILE
 
@@ -46,7 +46,7 @@ def _parsed(words):
     parser = argparse.ArgumentParser(prog="python tools/python_days", add_help=False)
     parser.add_argument("folder")
     parser.add_argument("command", choices=("run", "cases", "count", "compile", "test", "bench"))
-    for name in ("variant", "size", "type", "json", "file", "order", "out", "arch"):
+    for name in ("variant", "size", "type", "json", "file", "order", "out", "arch", "stage"):
         parser.add_argument(f"--{name}")
     for name in ("list", "small", "lines", "sweep"):
         parser.add_argument(f"--{name}", action="store_true")

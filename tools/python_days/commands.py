@@ -120,21 +120,22 @@ def compile(given):
             launch = day.launch(rung, given.file if rung == given.variant else None)
             for kind in types if given.type else types[:1]:
                 for sm in map(int, given.arch.split(",") if given.arch else map(str, compiled.ARCHITECTURES)):
-                    found.append(_compiled(compiled, ladder, rung, launch, kind, shape or ladder.show, sm, given.lines))
+                    found.append(_compiled(compiled, ladder, rung, launch, kind, shape or ladder.show, sm, given))
     json.dump(found, sys.stdout)
     return 0
 
 
-def _compiled(compiled, ladder, rung, launch, kind, shape, sm, lines):
+def _compiled(compiled, ladder, rung, launch, kind, shape, sm, given):
     made = {"ladder": ladder.name, "rung": rung, "type": kind, "sm": sm, "shape": list(shape), "kernels": []}
     inputs, outputs = ladder.make(kind, shape, draw=False)
     try:
-        kernels = compiled.compiled(launch, [*inputs, *(t for t in outputs if not any(t is one for one in inputs))], sm, lines)
+        kernels = compiled.compiled(launch, [*inputs, *(t for t in outputs if not any(t is one for one in inputs))], sm, given.lines,
+                                    stage=given.stage or "")
     except compiled.Refused as refused:
-        return {**made, "refused": str(refused), "line": refused.where}
+        return {**made, "refused": str(refused), "where": refused.where}
     for kernel in kernels:
         made["kernels"].append({"name": kernel.name, "warps": kernel.warps, "stages": kernel.stages, "shared": kernel.shared,
-                                "registers": kernel.registers, "stack": kernel.stack,
+                                "registers": kernel.registers, "stack": kernel.stack, "text": kernel.text,
                                 "lines": [{"file": shown(file) if file else "", "line": line, "counts": dict(counts)}
                                           for (file, line), counts in sorted(kernel.lines.items())]})
     made["load_bits"] = compiled.load_bits(kernels)

@@ -17,9 +17,10 @@ import triton
 from triton.backends.compiler import GPUTarget
 from triton.runtime.autotuner import Autotuner
 from triton.runtime.driver import driver
-from triton.runtime.jit import JITFunction
+from triton.runtime.jit import JITFunction, get_jit_fn_file_line
 
 from days_cli import sass
+from python_days.day import shown
 
 ARCHITECTURES = (75, 80, 90)
 _TOOLS = Path(triton.__file__).parent / "backends" / "nvidia" / "bin"
@@ -35,6 +36,7 @@ class Kernel:
     registers: int = 0
     stack: int = 0  # bytes a thread: what did not fit into registers
     lines: dict = field(default_factory=dict)
+    text: str = ""
 
     @property
     def instructions(self):
@@ -42,9 +44,9 @@ class Kernel:
 
 
 class Refused(Exception):
-    """The compiler's reason, in its own words, and where: (file, line) or None."""
+    """The compiler's reason, in its own words, and where: "file:line" or ""."""
 
-    def __init__(self, reason, where=None):
+    def __init__(self, reason, where=""):
         super().__init__(reason)
         self.where = where
 
@@ -65,12 +67,13 @@ class _NoGpu:
         return GPUTarget("cuda", self._sm, 32)
 
 
-def compiled(launch, arguments, sm, lines=False, listed=True):
+def compiled(launch, arguments, sm, lines=False, listed=True, stage=""):
     """The Kernels that a launcher starts with these arguments, for one architecture; Refused where Triton says no. listed: False where
-    only that is of interest."""
-    made, run, bench = [], JITFunction.run, Autotuner.do_bench
+    only that is of interest. stage: with the text of this stage of the compiler, ttir, ttgir, llir or ptx."""
+    made, run, bench, launched = [], JITFunction.run, Autotuner.do_bench, []
 
     def only_compiled(self, *given, grid, warmup, **named):
+        launched.append(self)
         kernel = run(self, *given, grid=grid, warmup=True, **named)
         made.append((self.fn.__name__, kernel))
         return kernel
@@ -83,26 +86,31 @@ def compiled(launch, arguments, sm, lines=False, listed=True):
         with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
             launch(*arguments)
     except Exception as error:  # whatever the compiler's stages throw, it is the kernel's reader who has to know
-        raise Refused(*_reason(error, said.getvalue())) from error
+        raise Refused(*_reason(error, said.getvalue(), launched[-1] if launched else None)) from error
     finally:
         JITFunction.run, Autotuner.do_bench = run, bench
-    return [_kernel(name, kernel, lines) for name, kernel in made] if listed else []
+    found = [_kernel(name, kernel, lines) for name, kernel in made] if listed else []
+    for kernel, (_, whole) in zip(found, made):
+        kernel.text = whole.asm[stage] if stage else ""
+    return found
 
 
-def _reason(error, said):
-    """(sentence, (file, line) or None) of a compiler's error, which quotes the source and then says what is wrong."""
+def _reason(error, said, kernel):
+    """(sentence, "file:line" or "") of a compiler's error, which quotes the source and then says what is wrong."""
     chain = [error]
     while chain[-1].__cause__ is not None:
         chain.append(chain[-1].__cause__)
     text = str(chain[-1]) or type(chain[-1]).__name__
-    place = re.search(r"at (\d+):\d+:", str(error))
-    source = getattr(getattr(error, "node", None), "lineno", None)
+    line, place = getattr(getattr(error, "node", None), "lineno", None), ""
+    if line and kernel is not None and getattr(error, "src", None) == kernel.src:
+        file, first = get_jit_fn_file_line(kernel)
+        place = f"{shown(file)}:{first + line - 1}"
     stated = [line.strip() for line in text.splitlines() if line.strip() and not set(line.strip()) <= {"^"}]
     reason = stated[-1] if stated else type(error).__name__
     more = re.search(r"^.*\berror: (.*)$", said, re.MULTILINE)
     if more and more[1] not in reason:
         reason += f": {more[1]}"
-    return reason[:300], (int(place[1]) if place else source)
+    return reason[:300], place
 
 
 def _kernel(name, kernel, lines):

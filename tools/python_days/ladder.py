@@ -9,7 +9,7 @@ from typing import Callable, Dict, Optional, Tuple
 import numpy as np
 
 from python_days import comparing
-from python_days.tensors import Tensor, empty, stored
+from python_days.tensors import Tensor, aligned, empty, stored
 
 
 @dataclass(frozen=True)
@@ -93,14 +93,15 @@ class Maker:
     def padded(self, tensor, pitch, fill=np.nan):
         """A matrix whose rows begin `pitch` elements apart; what lies between holds `fill`, and nobody has a right to it."""
         rows, cols = tensor.shape
-        memory = np.full((rows, pitch), stored(fill if tensor.kind in ("fp64", "fp32", "fp16", "bf16") else 0, tensor.kind))
+        memory = aligned((rows, pitch), tensor.array.dtype)
+        memory[...] = stored(fill if tensor.kind in ("fp64", "fp32", "fp16", "bf16") else 0, tensor.kind)
         memory[:, :cols] = tensor.array
         written = None if tensor.written is None else np.zeros(memory.size, bool)  # of the memory, gaps and all
         return Tensor(memory[:, :cols], tensor.kind, written)
 
     def shifted(self, tensor):
         """The same values in memory that begins one element later: aligned to an element and to nothing more."""
-        memory = np.empty(tensor.array.size + 1, tensor.array.dtype)
+        memory = aligned((tensor.array.size + 1,), tensor.array.dtype)
         memory[1:] = tensor.array.reshape(-1)
         return Tensor(memory[1:].reshape(tensor.shape), tensor.kind, tensor.written)
 

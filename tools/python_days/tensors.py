@@ -34,6 +34,14 @@ def stored(values, kind):
         return np.asarray(values).astype(TYPES[kind][1])
 
 
+def aligned(shape, numpy_type):
+    """An array whose memory begins where a GPU's would: at a multiple of 256 bytes, so that sectors are the same on every run."""
+    count = int(np.prod(shape))
+    memory = np.empty(count * np.dtype(numpy_type).itemsize + 256, np.uint8)
+    first = -memory.__array_interface__["data"][0] % 256
+    return memory[first:first + count * np.dtype(numpy_type).itemsize].view(numpy_type).reshape(shape)
+
+
 class Tensor:
     """written: which elements of the memory somebody has given a value; None: all."""
 
@@ -45,7 +53,10 @@ class Tensor:
 
     @classmethod
     def of(cls, values, kind):
-        return cls(np.ascontiguousarray(stored(values, kind)), kind)
+        values = stored(values, kind)
+        array = aligned(values.shape, values.dtype)
+        array[...] = values
+        return cls(array, kind)
 
     def values(self):
         """What the elements are worth: floats as float64, which holds each of them exactly."""
@@ -98,6 +109,6 @@ class Tensor:
 
 
 def empty(shape, kind):
-    array = np.empty(shape, TYPES[kind][1])
+    array = aligned(shape, TYPES[kind][1])
     array.reshape(-1).view(np.uint8)[...] = POISON
     return Tensor(array, kind, np.zeros(array.size, bool))

@@ -27,6 +27,7 @@ HELP = """./days asm DAY              registers, spills, loads of all variants
   --threads N               threads a block, where the kernel does not say
   --lines TEXT              the lines of the first kernel whose name holds it
   --size 1000003, --type T  of a Python day: compiled for these arguments
+  --stage ttir|ttgir|ptx    of a Python day: what Triton's stage makes of it
   --json [FILE]             all of it as JSON, on standard output without FILE
   --color auto|always|never
 
@@ -59,7 +60,7 @@ def run(args):
     day = catalog.resolve(given.words[0], "asm")
     if day.kind == "python":
         return _python(day, given, arch, threads)
-    for flag in ("--size", "--type"):
+    for flag in ("--size", "--type", "--stage"):
         if given.get(flag):
             raise DaysError(f"{flag} is for Python days, whose kernels are compiled for their arguments; this one's are in the table",
                             f"./days asm {day.number}")
@@ -83,7 +84,8 @@ def _parse(args):
     for argument in arguments.json_alone(args):
         (compiler if argument.startswith(("-I", "-D", "-std=")) else plain).append(argument)
     given = arguments.parse("asm", plain, {"--arch": None, "--kernel": None, "--threads": None, "--lines": None,
-                                           "--json": None, "--file": None, "--size": None, "--type": None}, (), 2)
+                                           "--json": None, "--file": None, "--size": None, "--type": None,
+                                           "--stage": ("ttir", "ttgir", "llir", "ptx")}, (), 2)
     if compiler and not given.get("--file"):
         raise DaysError(f"{compiler[0]} goes with --file", "./days asm --help")
     given.compiler = compiler
@@ -220,11 +222,18 @@ def _python(day, given, arch, threads):
     words = ["compile", "--variant", ",".join(names), "--arch", str(_number(arch)), *(["--lines"] if lines else []),
              *python_day.mine_flags(day, names[0]),
              *(word for name in ("--size", "--type") if given.get(name) for word in (name, given.get(name)))]
+    if given.get("--stage"):
+        words += ["--stage", given.get("--stage")]
     found = {}
     for made in python_day.asked(day, words, "compiling with Triton"):
         if "refused" in made:
             raise DaysError(f"Triton does not compile {made['rung']} for sm_{made['sm']}: {made['refused']}", code=WRONG)
+        if given.get("--stage"):
+            console.write("".join(kernel["text"].rstrip("\n") + "\n" for kernel in made["kernels"]))
+            continue
         found.setdefault(made["rung"], []).extend(_of_triton(kernel) for kernel in made["kernels"])
+    if given.get("--stage"):
+        return 0
     by = f"Triton {python_setup.ensure().triton}"
     title = f"Day {day.label}, {names[0]}" if lines else f"Day {day.label}"
     return _show(title, found, given, str(_number(arch)), threads, lines, day, by)
