@@ -45,7 +45,7 @@ def dealt():
                 f"A block of {narrow} gives each of {threads} threads one element. A block of {wide:,} gives thread t four neighbours from 4t on, and four more from {wide // 2} + 4t on.")
     card.text(28, 66, f"BLOCK = {narrow}: one element a thread", 16, at="start", bold=True)
     card.cells(76, "", [0, 1, 2, 3, 4, 5, "...", threads - 1], 28, 53, 34, EMPTY, fills={i: THREADS[i % 4] for i in range(6)},
-               inks={i: WHITE for i in range(6)})
+               inks=dict.fromkeys(range(6), WHITE))
     card.text(240, 132, "the number of the thread that has the element", 15, SOFT)
     card.text(28, 170, f"BLOCK = {wide:,}: twice four neighbours a thread", 16, at="start", bold=True)
     for top, first in ((180, 0), (246, wide // 2)):
