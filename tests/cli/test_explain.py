@@ -66,6 +66,12 @@ class OnAGpu(unittest.TestCase):
             explain._foot(launches, ROOT / "p.svg", program, explain._first_launches(launches))
         return output.getvalue()
 
+    def test_per_request_is_the_same_in_both_tables(self):
+        """What moves, divided by requests: sectors, or wavefronts."""
+        launch = traces.launches(trace(line(LOAD, [4096 * i for i in range(32)]), line("shared load", [128 * i for i in range(32)])))[0]
+        self.assertEqual(trace_text.global_tables(launch)[1].split()[-3], "32.0")
+        self.assertEqual(trace_text.shared_tables(launch)[1].split()[-1], "32.0")
+
     def test_counts_for_some_outputs(self):
         table = {"tables": [{"type": "fp16", "written_bytes": 2 * 1000}]}
         self.assertEqual(explain._per({"--per": "32"}, table), (0.032, "Tables: for 32 of its 1,000 outputs."))

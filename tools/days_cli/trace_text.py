@@ -92,7 +92,7 @@ def shared_tables(launch, share=1):
         out += table(f"{os.path.basename(file)}, shared", ("requests", "wavefronts", "conflicts", "per request"), [
             (line.line, line.verb, line.text,
              (scaled(line.requests, share), scaled(line.wavefronts, share), scaled(line.conflicts, share),
-              ratio(line.conflicts / line.requests))) for line in lines])
+              ratio(line.wavefronts / line.requests))) for line in lines])
     return out
 
 
