@@ -12,7 +12,6 @@ Kernels run on a GPU where PyTorch sees one, else in Triton's interpreter; with 
 from __future__ import annotations
 
 import argparse
-import contextlib
 import os
 import sys
 from pathlib import Path
@@ -25,21 +24,21 @@ from days_cli import console, paths  # noqa: E402
 from days_cli.errors import ENVIRONMENT, USAGE, DaysError  # noqa: E402
 
 
-@contextlib.contextmanager
-def _progress():
-    """Tells whoever started this that it has begun, and that it came to its end: what common/progress.h tells."""
+def _followed(body):
+    """The body's exit code. Whoever started this is told that it has begun, and that it came to its end with this code: what
+    common/progress.h tells. What a DaysError says was said in whole, too."""
     number = os.environ.get("DAYS_PROGRESS")
     if not number:
-        yield
-        return
+        return body()
     with open(int(number), "w", buffering=1, encoding="utf-8", closefd=False) as out:
         out.write("begin\n")
         try:
-            yield
-        except DaysError:
-            out.write("end\n")  # it says itself what is wrong
+            code = body()
+        except DaysError as error:
+            out.write(f"end {error.code}\n")
             raise
-        out.write("end\n")
+        out.write(f"end {code}\n")
+        return code
 
 
 def _parsed(words):
@@ -75,8 +74,7 @@ def main(words):
         os.environ.pop("TRITON_INTERPRET", None)
     _imported()
     from python_days import commands
-    with _progress():
-        return getattr(commands, given.command)(given)
+    return _followed(lambda: getattr(commands, given.command)(given))
 
 
 def _gpu_wanted():

@@ -15,6 +15,14 @@ FLOATS = {"fp64": 53, "fp32": 24, "fp16": 11, "bf16": 8}  # binary digits of a n
 POISON = 0xA5  # what outputs are filled with, byte by byte
 
 
+class DType(str):
+    """A type by PyTorch's name, with its size."""
+
+    @property
+    def itemsize(self):
+        return np.dtype(next(numpy_type for name, numpy_type in TYPES.values() if name == self)).itemsize
+
+
 def to_bf16(values):
     """fp32 as the bits of bf16, rounded to the nearest, ties to even; NaN stays NaN."""
     bits = np.ascontiguousarray(values, np.float32).view(np.uint32)
@@ -47,7 +55,7 @@ class Tensor:
 
     def __init__(self, array, kind, written=None):
         self.array, self.kind, self.written = array, kind, written
-        self.dtype = TYPES[kind][0]
+        self.dtype = DType(TYPES[kind][0])
         self.shape = tuple(array.shape)
         self.device = "cpu"
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from python_days.interpreted import interpreter, tl, triton
+from python_days.interpreted import interpreter, tl, triton, tuning
 
 _OURS = (os.path.dirname(triton.__file__) + os.sep, os.path.dirname(os.path.abspath(__file__)) + os.sep)
 _SPACE = 40  # argument k has the addresses from (k + 1) << 40
@@ -46,6 +46,7 @@ class Line:
 class Launch:
     name: str
     grid: tuple
+    tuning: bool = False  # one of a kernel's configurations, tried
     lines: dict = field(default_factory=lambda: defaultdict(Line))  # (file, line, "load", "store" or "atomic", argument)
 
 
@@ -61,8 +62,12 @@ class Watch:
     """A context: what is launched within it is watched. order: one of ORDERS."""
 
     def __init__(self, order="normal"):
-        self.order, self.launches, self._reports = order, [], {}
+        self.order, self._all, self._reports = order, [], {}
         self._arguments, self._names, self._saved, self._turn = [], {}, [], None
+
+    @property
+    def launches(self):
+        return [launch for launch in self._all if not launch.tuning]
 
     @property
     def reports(self):
@@ -78,7 +83,7 @@ class Watch:
         values = inspect.getcallargs(executor.fn, *given, **named)
         self._names = {id(getattr(value, "base", value)): name for name, value in reversed(values.items())}
         self._arguments, self._turn = [], None
-        self.launches.append(Launch(executor.fn.__name__, ()))
+        self._all.append(Launch(executor.fn.__name__, (), bool(tuning)))
         return given, named
 
     def _pointer(self, value, converted):
@@ -97,7 +102,7 @@ class Watch:
 
     def _place(self, builder, place, x, y, z):
         if self._turn is None:
-            self.launches[-1].grid = grid = builder.grid_dim
+            self._all[-1].grid = grid = builder.grid_dim
             numbers = np.arange(int(np.prod(grid)))
             self._turn = {"normal": numbers, "reversed": numbers[::-1]}.get(self.order)
             if self._turn is None:
@@ -133,7 +138,7 @@ class Watch:
         return interpreter.TensorHandle(real.astype(np.uint64), pointers.dtype), interpreter.TensorHandle(inside, tl.int1)
 
     def _count(self, op, argument, hit, where, program):
-        line = self.launches[-1].lines[(*where, op, argument.name)]
+        line = self._all[-1].lines[(*where, op, argument.name)]
         line.accesses += 1
         line.bytes += hit.size * argument.size
         line.sectors += np.unique((argument.real + hit) // 32).size
