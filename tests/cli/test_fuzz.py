@@ -182,7 +182,7 @@ class Try:
         for name in ("sh", "cp", "chmod", "cat", "git", "env"):
             if shutil.which(name):
                 (tools / name).symlink_to(shutil.which(name))
-        values = {"PATH": str(tools), "HOME": str(folder), "TMPDIR": str(folder), "DAYS_MY": str(my),
+        values = {"PATH": str(tools), "PIP_NO_INDEX": "1", "HOME": str(folder), "TMPDIR": str(folder), "DAYS_MY": str(my),
                   "FUZZ_COMPILER": pick(("good", "good", "error", "memory", "killed", "nothing", "warning")),
                   "FUZZ_PROGRAM": pick(("0", "1", "2", "3", "killed", "noise", "silent"))}
         odd = {"HOME": (None, "/proc/none", "\udcff"), "TERM": ("dumb", "", "xterm"), "COLUMNS": ("0", "-1", "x", "5"),
