@@ -107,6 +107,17 @@ class Messages(unittest.TestCase):
         self.assertIn("prog.cu:7: error: no x\n", told)
         self.assertLess(told.index("prog.cu:7: error"), told.index("/simt/include/x.h:3"))
 
+    def test_what_a_template_repeats_is_told_once(self):
+        def message(dim, kind="warning"):
+            return (f"mine.cu: In instantiation of 'void k(A<T>) [with T = float; int kDim = {dim}]':\n"
+                    f"mine.cu:9:5:   required from 'void run(Launch) [with Launch = {dim}]'\nmine.cu:8:1:   required from here\n"
+                    f"mine.cu:4:15: {kind}: unused variable 'x' [-Wunused-variable]\n    4 |   float x;\n      |         ^\n")
+        first = message(64).replace("mine.cu:9:5:   required from 'void run(Launch) [with Launch = 64]'\n", "")
+        self.assertEqual(compiler_messages.once(message(64) + message(128)), first)
+        other = message(128).replace("mine.cu:4:15", "mine.cu:5:15")
+        self.assertEqual(compiler_messages.once(message(64) + other).count("warning"), 2)
+        self.assertEqual(compiler_messages.once("ld: something\n"), "ld: something\n")
+
     def test_linker(self):
         output = ("/usr/bin/ld: /c/a.o: in function `k(int)':\n/w/a.cu:3: undefined reference to `f(int)'\n"
                   "/usr/bin/ld: /c/b.o: in function `k(int)':\n"

@@ -86,10 +86,15 @@ class Simt:
             return self._object(source, self._plain(source, includes), folder=self._plain_folder)
         # In a learner's file blockIdx.x * 32 + threadIdx.x < n may compare unsigned with int: nvcc says nothing of it, and
         # templates would say it once for each type.
-        quiet = ["-Wno-sign-compare"] if source.startswith("my/") else []
+        learners = not re.match(r"day\d\d_|common/|simt/|tests/", source)
+        quiet = ["-Wno-sign-compare"] if learners else []
         command = [str(self.translator.output), *self._mode, self.cxx, *self._defines, self._standard, *self._flags,
                    *self._kind_flags, *self._lighter.get(source, []), *self._warnings, *quiet, *_renaming(renamed), "-I."]
-        return self._object(source, command, [self.translator], suffix=renamed and "." + renamed)
+        step = self._object(source, command, [self.translator], suffix=renamed and "." + renamed)
+        if learners:
+            include = str(paths.ROOT / self._data["simt"]["include"])
+            step.messages = lambda output: compiler_messages.once(compiler_messages.compiling(output, include))
+        return step
 
     def stand_alone(self, name, path, flags):
         """A program of one file anywhere. flags: for the compiler, after nvcc's default standard."""

@@ -52,6 +52,26 @@ def compiling(output, include):
     return _without_our_headers(_blame_the_caller(output, include), include)
 
 
+def once(output):
+    """A compiler's messages without those that it repeats for each type of a template, and of the way there only where it begins."""
+    told, context, seen, skipping = [], [], set(), False
+    for line in output.splitlines():
+        message = re.match(r"(\S+?:\d+:\d+: (?:fatal )?(?:error|warning): .*)", line)
+        if message:
+            key = re.sub(r" \[with [^\]]*\]", "", message[1])
+            skipping = key in seen
+            seen.add(key)
+            if not skipping:
+                told += [part for part in context if not re.search(r":\s+required (?:from|by) (?!here)", part)] + [line]
+            context = []
+        elif re.match(r"\S+: (?:In|At) |\S+:\d+:\d+:\s+(?:required|recursively required) ", line):
+            context.append(line)
+        elif not skipping:
+            told += [*context, line]
+            context = []
+    return "".join(line + "\n" for line in told)
+
+
 def _device_libraries(output, include):
     """The one message that counts where a library is missing: its header and the line that includes it."""
     told = []
