@@ -186,7 +186,7 @@ def _table(day, ladder, rungs, kind, shape, sweep, file=None):
             row["flops_per_second"] = table["flops"] / median
         else:
             row["of_limit"] = (read + written) / median / limit
-    if not reference.sampled:
+    if not reference.sampled and not sweep:
         rows.append({"name": "NumPy", "kind": "cpu", "shape": list(shape), "seconds": reference.seconds})
     table["python"] = {"about": f"torch {torch.__version__}, triton {triton.__version__}"}
     console.clear_progress()

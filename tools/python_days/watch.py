@@ -204,15 +204,18 @@ class Watch:
             for name in ("multiple_of", "max_contiguous", "max_constancy"):
                 scope.set_attr(lang, name, lambda tensor, values, name=name: self._promise(name, tensor, values))
 
-        def masked_store(this, pointers, value, mask, *more):
+        def masked_load(this, pointers, mask, *more, **named):
+            return load(this, *self._access("load", pointers, mask), *more, **named)
+
+        def masked_store(this, pointers, value, mask, *more, **named):
             pointers, mask = self._access("store", pointers, mask)
-            return store(this, pointers, value, mask, *more)
+            return store(this, pointers, value, mask, *more, **named)
 
         def atomic_rmw(this, operation, pointers, value, mask, *more):
             pointers, mask = self._access("atomic", pointers, mask)
             return rmw(this, operation, pointers, value, mask, *more)
 
-        new = (lambda this, pointers, mask, *more: load(this, *self._access("load", pointers, mask), *more), masked_store, atomic_rmw,
+        new = (masked_load, masked_store, atomic_rmw,
                lambda this, pointers, *more: cas(this, self._access("atomic", pointers, np.True_)[0], *more),
                lambda this, x, y, z: self._place(this, place, x, y, z), lambda value: self._pointer(value, convert(value)),
                lambda executor, given, named: self._begin(executor, given, named), lambda *_: None, patched_language)
