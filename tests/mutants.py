@@ -8,7 +8,9 @@
     tests/mutants.py 4 --only 03_box       those whose place or edit contains a word
     tests/mutants.py 4 --record            writes the score into docs/mutants.md
 
-simtcc makes the mutants (docs/simt.md): one build, build/mutants, holds a bug beside each comparison, index, constant, mask, guard,
+Of a Python day tools/python_days/mutants.py makes them, and runs the day's cases in Triton's interpreter, which watches always.
+
+Of the others simtcc makes the mutants (docs/simt.md): one build, build/mutants, holds a bug beside each comparison, index, constant, mask, guard,
 sum and barrier, and the environment chooses one when a test program runs. So each bug costs one run of the tests that come by it,
 which ends at the first failure; a run that takes far too long has found one, too. Bugs that no test comes by count as missed. What
 survives is tried again with every access watched, as ./days test does: a barrier that is missing, an element past the end of a
@@ -27,18 +29,22 @@ Exit code: 0 enough are found (--least, 95% by default), 1 too few, 2 an entry d
 """
 import argparse
 import hashlib
+import json
 import os
 import re
 import subprocess
 import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "simt" / "driver"))
+sys.path[:0] = [str(ROOT / "simt" / "driver"), str(ROOT / "tools")]
 
 from simt_driver import mutants  # noqa: E402
 from simt_driver.errors import CommandError  # noqa: E402
+
+from days_cli import catalog, python_day  # noqa: E402
 
 BUILD = ROOT / "build" / "mutants"
 CHECKED = ROOT / "build" / "mutants-checked"
@@ -127,6 +133,30 @@ def tests_of(day, folder=BUILD):
     return [mutants.Test([program, f"--gtest_filter={part}"], environment={"SIMT_ORDER": "shuffle:1"}) for part in parts]
 
 
+def python_of(folder):
+    """The catalog's Day where the folder is a Python day's, else None."""
+    day = next((day for day in catalog.here() if day.target == folder.name), None)
+    return day if day and day.kind == "python" else None
+
+
+def python_verdicts(day, chosen, seconds):
+    """Yields (mutant, verdict) of a Python day's, as mutants.verdicts() does of the others."""
+    line, environment = python_day.command(day, ["mutants", "--numbers", ",".join(str(mutant.number) for mutant in chosen)])
+    by_number, began = {mutant.number: mutant for mutant in chosen}, time.monotonic()
+    process = subprocess.Popen(line, cwd=ROOT, env={**os.environ, **environment}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+    try:
+        for said in process.stdout:
+            number, noticed = json.loads(said)
+            yield by_number.pop(number), mutants.FOUND if noticed else mutants.SURVIVED
+            if seconds and time.monotonic() - began > seconds:
+                return
+    finally:
+        process.kill()
+        process.wait()
+    if by_number:
+        fail(f"the program of {day.target} ended before it was through: " + " ".join(line))
+
+
 def score(found, counted):
     return f"{100 * found / counted:.1f}%" if counted else "-"
 
@@ -142,7 +172,8 @@ def record(day, row):
 def judge(folder, arguments):
     """Tries a day's mutants, says what was missed; True where enough were found."""
     day = folder.name[:5]
-    every = mutants_of(folder)
+    python = python_of(folder)
+    every = [mutants.Mutant(**facts) for facts in python_day.asked(python, ["mutants"])] if python else mutants_of(folder)
     unseen = read_unseen(day, folder)
     for entry in unseen:
         for edit in entry.edits:
@@ -157,19 +188,20 @@ def judge(folder, arguments):
         chosen = chosen[:arguments.sample or None]
     if not chosen:
         fail(f"{day} has no such mutant")
-    tests = tests_of(day)
+    tests = [] if python else tests_of(day)
     for test in tests:
         test.measure()
     results = {mutants.FOUND: [], mutants.SURVIVED: [], mutants.NOT_REACHED: []}
-    for mutant, verdict in mutants.verdicts(chosen, tests, arguments.jobs, arguments.seconds):
+    for mutant, verdict in python_verdicts(python, chosen, arguments.seconds) if python else \
+            mutants.verdicts(chosen, tests, arguments.jobs, arguments.seconds):
         results[verdict].append(mutant)
     by_checks = []
-    if results[mutants.SURVIVED] and not arguments.plain and not arguments.seconds:
+    if results[mutants.SURVIVED] and not python and not arguments.plain and not arguments.seconds:
         by_checks = found_by_checks(day, results[mutants.SURVIVED], tests, arguments.jobs)
     survived = [mutant for mutant in results[mutants.SURVIVED] if mutant not in by_checks]
     for missed, verdict in ((survived, mutants.SURVIVED), (results[mutants.NOT_REACHED], mutants.NOT_REACHED)):
         for mutant in sorted(missed, key=lambda m: (m.file, m.line, m.column)):
-            print(f"{mutant.place}  {verdict}: {mutant.edit}\n    {source_line(mutant)}    SIMT_MUTANT={mutant.number}", flush=True)
+            print(f"{mutant.place}  {verdict}: {mutant.edit}\n    {source_line(mutant)}" + ("" if python else f"    SIMT_MUTANT={mutant.number}"), flush=True)
     tried, found = sum(map(len, results.values())), len(results[mutants.FOUND]) + len(by_checks)
     print(f"{day}: {found} of {tried} mutants found, {score(found, tried)}, {len(by_checks)} of them by a checked build alone; "
           f"{len(survived)} survived, {len(results[mutants.NOT_REACHED])} not reached; {excused} change nothing" +
@@ -211,7 +243,9 @@ def main():
             fail(f"there is no one folder of day {number}")
         folders += found
     try:
-        build([folder.name[:5] for folder in folders])
+        compiled = [folder.name[:5] for folder in folders if not python_of(folder)]
+        if compiled:
+            build(compiled)
         return 0 if all([judge(folder, arguments) for folder in folders]) else 1
     except CommandError as error:
         return fail(error.message)

@@ -6,6 +6,7 @@
     python tools/python_days FOLDER count    --variant NAME [--file F] [--size N] [--type T]      as JSON
     python tools/python_days FOLDER compile  --variant a,b [--file F] [--arch 75,90] [--type T] [--size N] [--lines] [--stage ttgir]
     python tools/python_days FOLDER test
+    python tools/python_days FOLDER mutants  [--numbers 3,5]      as JSON: all of them, or whether the tests notice these
     python tools/python_days FOLDER bench    [--variant a,b] [--size N] [--type T] [--sweep] --json FILE
 
 Kernels run on a GPU where PyTorch sees one, else in Triton's interpreter; with DAYS_BACKEND=simt always there."""
@@ -44,8 +45,8 @@ def _followed(body):
 def _parsed(words):
     parser = argparse.ArgumentParser(prog="python tools/python_days", add_help=False)
     parser.add_argument("folder")
-    parser.add_argument("command", choices=("run", "cases", "count", "compile", "test", "bench"))
-    for name in ("variant", "size", "type", "json", "file", "order", "out", "arch", "stage"):
+    parser.add_argument("command", choices=("run", "cases", "count", "compile", "test", "bench", "mutants"))
+    for name in ("variant", "size", "type", "json", "file", "order", "out", "arch", "stage", "numbers"):
         parser.add_argument(f"--{name}")
     for name in ("list", "small", "lines", "sweep"):
         parser.add_argument(f"--{name}", action="store_true")

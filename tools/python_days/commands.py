@@ -151,3 +151,16 @@ def bench(given):
     from python_days import on_gpu
     day = _day(given)
     return on_gpu.bench(day, _chosen(day, given), given)
+
+
+def mutants(given):
+    """All mutants of the day; with --numbers one answer a line, as it comes."""
+    from python_days import mutants as made
+    day = _day(given)
+    if given.numbers is None:
+        json.dump([{"number": one.number, "file": one.file, "line": one.line, "column": one.column, "edit": one.edit}
+                   for one in made.of_day(day)], sys.stdout)
+        return 0
+    for number, noticed in made.verdicts(day, [int(word) for word in given.numbers.split(",")]):
+        console.say(json.dumps([number, noticed]))
+    return 0
