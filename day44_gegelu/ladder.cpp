@@ -187,6 +187,19 @@ struct OfGates {
 template <class L>
 L sizes(const L& ladder) {
   return ladder.extents({"rows", "cols"})
+      .by_rows([](const auto& p) { return p.rows; },
+               [](auto p, size_t begin, size_t end) {
+                 const size_t outputs = begin * static_cast<size_t>(p.cols);
+                 p.rows = static_cast<int64_t>(end - begin);
+                 p.x += 2 * outputs;
+                 if constexpr (requires { p.dx; }) {
+                   p.dy += outputs;
+                   p.dx += 2 * outputs;
+                 } else {
+                   p.y += outputs;
+                 }
+                 return p;
+               })
       .shapes({{1, 1},    {1, 2},    {3, 1},    {7, 3},    {1, 4},    {5, 8},    {9, 33},   {3, 64},
                {2, 255},  {2, 256},  {2, 257},  {1, 511},  {3, 520},  {1, 1023}, {2, 1024}, {1, 1025},
                {2, 2048}, {1, 2049}, {3, 2056}, {1, 8201}, {131, 24}, {17, 1000}})
