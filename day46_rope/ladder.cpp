@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: MIT
+// The day's four ladders: angles as a product in fp32, exact ones in both orders of pairs, and backward. Host code only.
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+#include "common/elementwise.h"
+#include "common/ladder.h"
+#include "day46_rope/frequencies.h"
+#include "day46_rope/rope.h"
+
+namespace day46 {
+namespace {
+
+constexpr Scaling kPlain = {};
+constexpr Scaling kLinear = {.kind = Scaling::kLinear, .factor = 8};
+constexpr Scaling kNtk = {.kind = Scaling::kNtk, .factor = 8};
+constexpr Scaling kLlama3 = {.kind = Scaling::kLlama3, .base = 500000, .factor = 8};
+
+template <class P>
+using ElementOf = std::remove_cvref_t<decltype(*std::declval<P>().q)>;
+
+// Extents are those of what is there after the call: `context` positions, of which the last `seq` are new.
+template <class P>
+void set_extents(P& p, days::Shape s, const Scaling& scaling) {
+  p.start = s[0] - s[1];
+  p.seq = s[1];
+  p.heads = s[2];
+  p.kv_heads = s[3];
+  p.dim = s[4];
+  p.scaling = scaling;
+}
+// What all inputs have beside q and k: frequencies in three forms. The table holds the new positions and no other.
+template <class P>
+void set_frequencies(P& p, days::Inputs& in) {
+  const Scaling scaling = p.scaling;
+  const int64_t dim = p.dim, start = p.start, half = dim / 2;
+  const auto of = [=](size_t i) { return frequency(scaling, static_cast<int64_t>(i), dim); };
+  p.frequency = in.fill("frequency", half, of);
+  p.turns = in.fill("turns", 2 * half, [=](size_t i) {
+    const Turns turns = turns_of(of(i % static_cast<size_t>(half)));
+    return static_cast<double>(i < static_cast<size_t>(half) ? turns.high : turns.low);
+  });
+  const auto angle = [=](size_t i) {
+    const size_t row = i / static_cast<size_t>(half), pair = i % static_cast<size_t>(half);
+    return (static_cast<double>(start) + static_cast<double>(row)) * of(pair);
+  };
+  p.table_start = p.start;
+  p.positions = p.seq;
+  p.cosines = in.fill("cosines", days::Extent(p.seq) * half, [=](size_t i) { return std::cos(angle(i)); });
+  p.sines = in.fill("sines", days::Extent(p.seq) * half, [=](size_t i) { return std::sin(angle(i)); });
+}
+template <class P>
+days::Extent of_q(const P& p) {
+  return days::Extent(p.seq) * p.heads * p.dim;
+}
+template <class P>
+days::Extent of_k(const P& p) {
+  return days::Extent(p.seq) * p.kv_heads * p.dim;
+}
+
+// Each array begins some elements past an aligned address. Where numbers are not finite, positions have to be small:
+// infinity times a sine tells its sign, which an angle that is a little off may have wrong.
+struct Past {
+  size_t q = 0, k = 0, rotated_q = 0, rotated_k = 0;
+};
+template <class Values>
+auto heads(Values values, const Scaling& scaling = kPlain, Past past = {}, int64_t before = kMaxPosition) {
+  return [=](auto& p, days::Shape s, days::Inputs& in) {
+    set_extents(p, s, scaling);
+    p.start %= before;
+    p.q = values("q", p, of_q(p), in) + past.q;
+    p.k = values("k", p, of_k(p), in) + past.k;
+    set_frequencies(p, in);
+    p.rotated_q = in.output("rotated_q", s[1], s[2], s[4]) + past.rotated_q;
+    p.rotated_k = in.output("rotated_k", s[1], s[3], s[4]) + past.rotated_k;
+  };
+}
+
+constexpr auto kNormal = [](const char* name, const auto&, days::Extent n, days::Inputs& in) {
+  return in.normal(name, n);
+};
+constexpr auto kSpecial = [](const char* name, const auto& p, days::Extent n, days::Inputs& in) {
+  return in.fill(name, n, days::special_value<ElementOf<decltype(p)>>);
+};
+// A pair of 1 and 0: what comes out is cosine and sine themselves.
+constexpr auto kUnit = [](const char* name, const auto& p, days::Extent n, days::Inputs& in) {
+  const auto dim = static_cast<size_t>(p.dim);
+  return in.fill(name, n, [dim](size_t i) { return i % dim < dim / 2 ? 1.0 : 0.0; });
+};
+
+// ---- Tolerances
+
+template <class T>
+double largest_of(const T* x, int64_t n) {
+  double largest = 0;
+  for (int64_t i = 0; i < n; ++i) {
+    const double size = std::abs(days::to_double(x[i]));
+    if (std::isfinite(size)) largest = std::max(largest, size);
+  }
+  return largest;
+}
+// In place the inputs are gone when the tolerance is asked for; a rotation leaves lengths as they were, and so what is
+// there is at most 1.42 times smaller.
+template <class P>
+double largest(const P& p) {
+  return 1.42 *
+         std::max(largest_of(p.q, p.seq * p.heads * p.dim), largest_of(p.k, p.seq * p.kv_heads * p.dim));
+}
+// What an error of `angle` in the angle, and some roundings in fp32, do to an element, and the rounding to 16 bits.
+template <class T>
+days::Bound turned_by(double largest, double angle) {
+  using Fp32 = days::TypeInfo<float>;
+  using Info = days::TypeInfo<T>;
+  constexpr bool kRounded = Info::kEpsilon > Fp32::kEpsilon;
+  return {largest * (angle + 4 * Fp32::kEpsilon) + (kRounded ? Info::kDenormMin : 4 * Fp32::kDenormMin),
+          4 * Fp32::kEpsilon + (kRounded ? Info::kEpsilon : 0)};
+}
+
+// Four fp32 epsilons for an exact angle, its sine and cosine, and the sum of two products: at every position the same.
+struct AnyPosition {
+  template <class T, class Problem>
+  days::Bound operator()(days::Type<T>, const Problem& p, days::Inputs&) const {
+    return turned_by<T>(largest(p), 0);
+  }
+};
+// The frequency is rounded to fp32, its product with the position, and in turns a third time, each by half an epsilon or
+// one of the angle; the fastest pair's angle is the position. The special function unit adds 2^-20.
+struct ByPosition {
+  template <class T, class Problem>
+  days::Bound operator()(days::Type<T>, const Problem& p, days::Inputs&) const {
+    const double angle = static_cast<double>(p.start + p.seq) * frequency(p.scaling, 0, p.dim);
+    return turned_by<T>(largest(p), 3 * days::TypeInfo<float>::kEpsilon * angle + 0x1p-20);
+  }
+};
+
+// ---- What the four have in common
+
+// One pair; dims around vectors of 4 and 8 and of two halves; no whole vectors; one token and many; one head, grouped ones,
+// as many of k as of q, more than a block takes at once; positions up to the last that fp32 counts to.
+template <class L>
+L sizes(const L& ladder) {
+  return ladder.extents({"context", "seq", "heads", "kv_heads", "dim"})
+      .by_rows([](const auto& p) { return p.seq; },
+               [](auto p, size_t begin, size_t end) {
+                 const size_t q = begin * static_cast<size_t>(p.heads) * static_cast<size_t>(p.dim);
+                 const size_t k = begin * static_cast<size_t>(p.kv_heads) * static_cast<size_t>(p.dim);
+                 p.start += static_cast<int64_t>(begin);
+                 p.seq = static_cast<int64_t>(end - begin);
+                 p.q += q;
+                 p.k += k;
+                 p.rotated_q += q;
+                 p.rotated_k += k;
+                 return p;
+               })
+      .shapes({{1, 1, 1, 1, 2},        {1, 1, 1, 1, 16},        {3, 3, 2, 1, 4},       {7, 5, 3, 1, 6},
+               {9, 9, 1, 1, 8},        {33, 2, 5, 5, 32},       {65, 65, 2, 2, 16},    {100001, 2, 4, 1, 64},
+               {131072, 3, 4, 2, 128}, {1000003, 1, 8, 2, 128}, {40, 4, 32, 8, 64},    {5, 5, 3, 2, 80},
+               {17, 17, 1, 2, 96},     {1 << 24, 2, 1, 1, 24},  {300, 3, 71, 1, 32},   {12, 3, 9, 9, 256},
+               {4, 2, 5, 4, 2048},     {3, 3, 2, 1, 2064},      {20000, 37, 3, 3, 48}, {2, 2, 1, 1, 1032}})
+      .gpu_shapes({{8192, 8192, 32, 8, 128}, {100003, 4099, 14, 2, 64}})
+      .bench({{16384, 16384, 32, 8, 128}})
+      .sweep({{4096, 4096, 32, 8, 128},
+              {131072, 16384, 32, 8, 128},
+              {16384, 16384, 32, 32, 64},
+              {16383, 16383, 40, 10, 96},
+              {32768, 32768, 8, 8, 256},
+              {131072, 1, 32, 8, 128}})
+      .show({{4096, 64, 8, 2, 64}});
+}
+template <class L>
+L inputs(const L& ladder) {
+  return ladder.inputs(heads(kNormal))
+      .hostile("linear scaling", heads(kNormal, kLinear))
+      .hostile("NTK scaling", heads(kNormal, kNtk))
+      .hostile("Llama 3's scaling", heads(kNormal, kLlama3))
+      .hostile("special values", heads(kSpecial, kPlain, {}, 64))
+      .hostile("unit vectors", heads(kUnit))
+      .hostile("misaligned q", heads(kNormal, kPlain, {.q = 1}))
+      .hostile("misaligned k", heads(kNormal, kPlain, {.k = 3}))
+      .hostile("misaligned rotated_q", heads(kNormal, kPlain, {.rotated_q = 2}))
+      .hostile("misaligned rotated_k", heads(kNormal, kPlain, {.rotated_k = 1}))
+      .hostile("in place",
+               [](auto& p, days::Shape s, days::Inputs& in) {
+                 set_extents(p, s, kPlain);
+                 p.rotated_q = in.normal("rotated_q", of_q(p)).as(s[1], s[2], s[4]);
+                 p.rotated_k = in.normal("rotated_k", of_k(p)).as(s[1], s[3], s[4]);
+                 p.q = p.rotated_q;
+                 p.k = p.rotated_k;
+                 set_frequencies(p, in);
+               })
+      .traffic([](const auto& p) {
+        const double q = 1.0 * static_cast<double>(p.seq) * p.heads * p.dim;
+        const double k = 1.0 * static_cast<double>(p.seq) * p.kv_heads * p.dim;
+        return days::reads(p.q, q) + days::reads(p.k, k) + days::writes(p.rotated_q, q) +
+               days::writes(p.rotated_k, k);
+      });
+}
+
+const auto rope_product_ladder =
+    inputs(sizes(days::ladder<Rope>("rope_product").types<float, days::half, days::bf16>()))
+        .variant("product", LAUNCHER(rope_product))
+        .variant("approx", LAUNCHER(rope_approx))
+        .reference(LAUNCHER(rope_reference))
+        .parallel(LAUNCHER(rope_parallel))
+        .tolerance(ByPosition{})
+        .lesson("an angle of 100,000 in fp32 is off by up to 1/256 before anybody takes its sine.");
+
+const auto rope =
+    inputs(sizes(days::ladder<Rope>("rope").types<float, days::half, days::bf16>()))
+        .variant("table", LAUNCHER(rope_table))
+        .variant("turns", LAUNCHER(rope_turns))
+        .variant("vectors", LAUNCHER(rope_vectors))
+        .needs(kWholeHalves)
+        .exercise(LAUNCHER(exercise), "q and k in one launch, every sine once, exact at any position",
+                  "table", "turns", {.reads_per_input = 1.3, .launches = 1})
+        .reference(LAUNCHER(rope_reference))
+        .parallel(LAUNCHER(rope_parallel))
+        .tolerance(AnyPosition{})
+        .lesson("count turns and not radians: whole turns are taken away before anything is rounded.");
+
+const auto rope_interleaved_ladder =
+    inputs(sizes(days::ladder<Rope>("rope_interleaved").types<float, days::half, days::bf16>()))
+        .variant("interleaved", LAUNCHER(rope_interleaved))
+        .needs(kWholeHeads)
+        .reference(LAUNCHER(rope_interleaved_reference))
+        .parallel(LAUNCHER(rope_interleaved_parallel))
+        .tolerance(AnyPosition{})
+        .lesson("the same bytes and the same angles, another order: no kernel can tell which a model wants.");
+
+const auto rope_backward =
+    inputs(sizes(days::ladder<Rope>("rope_backward").types<float, days::half, days::bf16>()))
+        .variant("inverse", LAUNCHER(rope_inverse))
+        .needs(kWholeHalves)
+        .reference(LAUNCHER(rope_backward_reference))
+        .parallel(LAUNCHER(rope_backward_parallel))
+        .tolerance(AnyPosition{})
+        .lesson("backward is the rotation the other way: the sign of the sine, and nothing kept.");
+
+REGISTER_LADDER(rope_product_ladder);
+REGISTER_LADDER(rope);
+REGISTER_LADDER(rope_interleaved_ladder);
+REGISTER_LADDER(rope_backward);
+
+}  // namespace
+}  // namespace day46
