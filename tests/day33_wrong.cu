@@ -10,10 +10,12 @@ namespace {
 
 const dim3 kBlock(kBlockX, kBlockY);
 
-// A single buffer: what a neighbour has written already is read as if it were old.
-__global__ void one_buffer_kernel(float* u, float* v, int width, int height, float feed, float kill) {
+// A single buffer: what a neighbour has written already is read as if it were old. Every second row is launched after the
+// others, because a GPU may run a small picture's warps so much at once that none reads too late.
+__global__ void one_buffer_kernel(float* u, float* v, int width, int height, float feed, float kill,
+                                  int odd) {
   const int x = blockIdx.x * kBlockX + threadIdx.x, y = blockIdx.y * kBlockY + threadIdx.y;
-  if (x >= width || y >= height) return;
+  if (x >= width || y >= height || y % 2 != odd) return;
   const Cell cell = react_at(u, v, x, y, width, height, feed, kill);
   u[int64_t{y} * width + x] = cell.u;
   v[int64_t{y} * width + x] = cell.v;
@@ -105,9 +107,9 @@ void one_buffer(const GrayScott<float>& p, cudaStream_t stream) {
   CUDA_CHECK_LAUNCH();
   fetch_kernel<<<blocks, 256, 0, stream>>>(p.v, p.v_after, p.cells());
   CUDA_CHECK_LAUNCH();
-  for (int step = 0; step < p.steps; ++step) {
+  for (int half = 0; half < 2 * p.steps; ++half) {
     one_buffer_kernel<<<grid_of(p), kBlock, 0, stream>>>(p.u_after, p.v_after, p.width, p.height, p.feed,
-                                                         p.kill);
+                                                         p.kill, half % 2);
     CUDA_CHECK_LAUNCH();
   }
 }
