@@ -21,8 +21,8 @@ def main(words):
     try:
         day = catalog.resolve(words[0], "test")
         where = "cuda" if words[1:] == ["--backend", "cuda"] and python_setup.with_gpu()[0] else "simt"
-        if where == "simt" and not python_setup.here():
-            print(f"NumPy and Triton are not here; ./days test {day.number} installs them")
+        if where == "simt" and not python_setup.here(python_setup.extras_of(day)):
+            print(f"what this day needs is not here; ./days test {day.number} installs them")
             return SKIPPED
         line, environment = python_day.command(day, ["test"], where)
     except DaysError as error:

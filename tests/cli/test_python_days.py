@@ -93,8 +93,8 @@ class SetUp(support.Case):
         super().setUp()
         self.replace(python_setup, "FOLDER", self.folder / "build" / "python")
         self.replace(paths, "BUILD", self.folder / "build")
-        self.replace(python_setup, "here", lambda: None)
-        self.replace(python_setup, "own", lambda: None)
+        self.replace(python_setup, "here", lambda extras=(): None)
+        self.replace(python_setup, "own", lambda extras=(): None)
         (self.folder / "build").mkdir()
         python_setup.look.cache_clear()
         self.addCleanup(python_setup.look.cache_clear)
@@ -135,7 +135,7 @@ class SetUp(support.Case):
         self.replace(python_setup.cmake_tools, "pip_install", pip)
         error = self.refused()
         self.assertIn("no network", error.message)
-        self.assertIn("requirements.txt", error.hint)
+        self.assertIn("pip install 'numpy==", error.hint)
 
     def test_pip_that_installs_nothing(self):
         self.replace(python_setup.cmake_tools, "make_environment", lambda folder, python, by_hand: folder.mkdir(parents=True))
@@ -147,14 +147,25 @@ class SetUp(support.Case):
         with self.assertRaises(DaysError) as raised:
             python_setup.named()
         self.assertIn("is no Python that runs", raised.exception.message)
-        fake = self.tool("fake", "echo '{\"python\": [3, 12], \"numpy\": \"2.4.1\", \"triton\": \"3.6.0\", \"torch\": \"\"}'\n")
+        fake = self.tool("fake", "echo '[[3, 12], {\"numpy\": \"2.4.1\", \"triton\": \"3.6.0\"}]'\n")
         self.environment(DAYS_PYTHON=str(fake))
         with self.assertRaises(DaysError) as raised:
             python_setup.named()
         self.assertIn("has NumPy 2.4.1, Triton 3.6.0; Python days need Triton 3.6 and NumPy below 2.4", raised.exception.message)
 
+    def test_what_a_day_needs_beside(self):
+        self.assertEqual([python_setup.groups()[name].packages for name in ("base", "torch", "numba")],
+                         [("numpy", "triton"), ("torch",), ("numba", "numba-cuda")])
+        self.assertIn("PyTorch 2.", python_setup.plan(["torch"]))
+        day = mock.Mock(target="day90_x", front_matter=lambda: {"needs": ["torch"]})
+        self.assertEqual(python_setup.extras_of(day), ("torch",))
+        day.front_matter = lambda: {"needs": ["cupy"]}
+        with self.assertRaises(DaysError) as raised:
+            python_setup.extras_of(day)
+        self.assertIn("needs is of torch, numba, not cupy", raised.exception.message)
+
     def test_sizes_and_versions_are_said_before_anything_is_installed(self):
-        for part in ("Triton 3.6.0", "205 MB to download", "740 MB in build/python"):
+        for part in ("Triton 3.6.0", "about 205 MB to download", "740 MB in build/python"):
             self.assertIn(part, python_setup.plan().replace(os.path.relpath(python_setup.FOLDER, paths.ROOT), "build/python"))
 
 

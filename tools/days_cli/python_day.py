@@ -32,7 +32,11 @@ def backend(wanted, again=""):
 
 def command(day, words, where="simt"):
     """(the command line, what it needs in its environment) of the day's program."""
-    python = python_setup.with_gpu()[0] if where == "cuda" else python_setup.ensure()
+    extras = python_setup.extras_of(day)
+    python = python_setup.with_gpu()[0] if where == "cuda" else python_setup.ensure(extras)
+    if where == "cuda" and python.lacks(extras):
+        raise DaysError(f"{python.path} lacks {', '.join(python.lacks(extras))}, which day {day.label} needs",
+                        f"{python.path} -m pip install {' '.join(python.lacks(extras))}", ENVIRONMENT)
     return [python.path, "-B", str(PROGRAM), str(day.folder), *words], {"DAYS_BACKEND": where, "PYTHONWARNINGS": "ignore"}
 
 

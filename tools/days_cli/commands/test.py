@@ -79,7 +79,8 @@ def run(args):
         os.environ["DAYS_TEST_ALL"] = "1"
     if not day and any(one.kind == "python" for one in catalog.here()):
         try:
-            python_setup.ensure()
+            python_setup.ensure(tuple(dict.fromkeys(extra for one in catalog.here() if one.kind == "python"
+                                                    for extra in python_setup.extras_of(one))))
         except DaysError as error:  # the other days' tests do without
             console.note(f"The tests of Python days are skipped: {error.message}")
     if day:  # one program a preset: side by side they keep two cores busy
