@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+//
+// Kernels of day 59 with a bug in each, which its tests must reject.
+#include "common/must_reject.h"
+#include "day59_memory_hierarchy/touch.cuh"
+
+namespace day59 {
+namespace {
+
+// The first lane alone walks: chains 1 to 31 are nobody's.
+__global__ void first_lane_kernel(const uint32_t* next, uint32_t* end, int64_t lines, int chains, int steps) {
+  touch(next, end, lines);
+  if (threadIdx.x > 0) return;
+  for (int chain = 0; chain < chains; chain += days::kWarpSize) {
+    uint32_t place = static_cast<uint32_t>(kLineWords * (chain % lines));
+    for (int step = 0; step < steps; ++step) place = next[place];
+    end[chain] = place;
+  }
+}
+// A step too few.
+__global__ void short_walk_kernel(const uint32_t* next, uint32_t* end, int64_t lines, int chains, int steps) {
+  for (int chain = threadIdx.x; chain < chains; chain += blockDim.x) {
+    uint32_t place = static_cast<uint32_t>(kLineWords * (chain % lines));
+    for (int step = 1; step < steps; ++step) place = next[place];
+    end[chain] = place;
+  }
+}
+// Nobody asks whether a chain begins at a line that there is.
+__global__ void no_such_line_kernel(const uint32_t* next, uint32_t* end, int chains, int steps) {
+  for (int chain = threadIdx.x; chain < chains; chain += blockDim.x) {
+    uint32_t place = static_cast<uint32_t>(kLineWords * chain);
+    for (int step = 0; step < steps; ++step) place = next[place];
+    end[chain] = place;
+  }
+}
+// No barrier between the fill and the look-ups.
+__global__ void too_early_kernel(const uint32_t* table, uint32_t* y, int64_t n, int stride, int steps) {
+  __shared__ uint32_t near[kTable];
+  for (int word = threadIdx.x; word < kTable; word += kThreads) near[word] = table[word];
+  const int64_t i = int64_t{blockIdx.x} * kThreads + threadIdx.x;
+  if (i >= n) return;
+  uint32_t place = static_cast<uint32_t>(stride * i % kTable);
+  for (int step = 0; step < steps; ++step) place = near[place];
+  y[i] = place;
+}
+// The block's last groups are left out where they do not fill the block.
+__global__ void whole_blocks_kernel(const uint4* x, uint32_t* y, int64_t groups, int64_t part, int laps) {
+  const int64_t begin = blockIdx.x * part, end = begin + part < groups ? begin + part : groups;
+  uint32_t sum = 0;
+  for (int lap = 0; lap < laps; ++lap) {
+    for (int64_t first = begin; first + kThreads <= end; first += kThreads) {
+      const uint4 words = x[first + threadIdx.x];
+      sum = mixed(sum, words.x ^ words.y ^ words.z ^ words.w);
+    }
+  }
+  y[blockIdx.x * kThreads + threadIdx.x] = sum;
+}
+// The last word is mixed with one that does not exist any more.
+__global__ void old_neighbour_kernel(const uint32_t* x, uint32_t* y, int64_t n, int rounds) {
+  const int64_t i = int64_t{blockIdx.x} * kThreads + threadIdx.x;
+  if (i >= n) return;
+  uint32_t state[kState], sum = 0;
+  for (int k = 0; k < kState; ++k) state[k] = x[i] + static_cast<uint32_t>(k);
+  for (int round = 0; round < rounds; ++round) {
+    const uint32_t first = state[0];
+    for (int k = 0; k < kState; ++k) state[k] = mixed(state[k], k + 1 < kState ? state[k + 1] : first);
+  }
+  for (int k = 0; k < kState; ++k) sum += state[k];
+  y[i] = sum;
+}
+
+}  // namespace
+
+void first_lane(const Chase<uint32_t>& p, cudaStream_t stream) {
+  first_lane_kernel<<<1, kTouchers, 0, stream>>>(p.next, p.end, p.lines, p.chains, p.steps);
+  CUDA_CHECK_LAUNCH();
+}
+MUST_REJECT(chase, first_lane, "end[1] is");
+
+void short_walk(const Chase<uint32_t>& p, cudaStream_t stream) {
+  short_walk_kernel<<<1, 32, 0, stream>>>(p.next, p.end, p.lines, p.chains, p.steps);
+  CUDA_CHECK_LAUNCH();
+}
+MUST_REJECT(chase, short_walk, "end[");
+
+void no_such_line(const Chase<uint32_t>& p, cudaStream_t stream) {
+  no_such_line_kernel<<<1, 32, 0, stream>>>(p.next, p.end, p.chains, p.steps);
+  CUDA_CHECK_LAUNCH();
+}
+MUST_REJECT(chase, no_such_line, "simt-oob-global|end[");
+
+void too_early(const Lookup<uint32_t>& p, cudaStream_t stream) {
+  const unsigned blocks = require_lookup(p, "too_early");
+  too_early_kernel<<<blocks, kThreads, 0, stream>>>(p.table, p.y, p.n, p.stride, p.steps);
+  CUDA_CHECK_LAUNCH();
+}
+MUST_REJECT(lookup, too_early, "y[|simt-uninit-shared|simt-race-shared");
+
+void whole_blocks(const Sweep<uint32_t>& p, cudaStream_t stream) {
+  whole_blocks_kernel<<<kReaders, kThreads, 0, stream>>>(reinterpret_cast<const uint4*>(p.x), p.y, p.n / 4,
+                                                         p.part(), p.laps);
+  CUDA_CHECK_LAUNCH();
+}
+MUST_REJECT(sweep, whole_blocks, "y[0] is");
+
+void old_neighbour(const Mix<uint32_t>& p, cudaStream_t stream) {
+  old_neighbour_kernel<<<require_rounds(p, "old_neighbour"), kThreads, 0, stream>>>(p.x, p.y, p.n, p.rounds);
+  CUDA_CHECK_LAUNCH();
+}
+MUST_REJECT(mix, old_neighbour, "y[0] is");
+
+// A quarter of the bytes: a count of words where bytes were asked for.
+void words_for_bytes(const Fetch<uint32_t>& p, cudaStream_t stream) {
+  CUDA_CHECK(cudaMemcpyAsync(p.y, p.x, static_cast<size_t>(p.n), cudaMemcpyDeviceToDevice, stream));
+}
+MUST_REJECT(fetch, words_for_bytes, "y[");
+
+}  // namespace day59
