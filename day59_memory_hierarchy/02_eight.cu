@@ -16,12 +16,15 @@ __global__ void __launch_bounds__(kTouchers) eight_kernel(const uint32_t* next, 
   if (threadIdx.x > 0) return;
   for (int first = 0; first < chains; first += kAtOnce) {
     uint32_t places[kAtOnce];
-    for (int c = 0; c < kAtOnce; ++c) places[c] = static_cast<uint32_t>(kLineWords * ((first + c) % lines));
+    int chain = first;
+    for (uint32_t& place : places) place = static_cast<uint32_t>(kLineWords * (chain++ % lines));
     for (int step = 0; step < steps; ++step) {
-      for (int c = 0; c < kAtOnce; ++c) places[c] = next[places[c]];
+      for (uint32_t& place : places) place = next[place];
     }
-    for (int c = 0; c < kAtOnce; ++c) {
-      if (first + c < chains) end[first + c] = places[c];
+    chain = first;
+    for (const uint32_t place : places) {
+      if (chain < chains) end[chain] = place;
+      ++chain;
     }
   }
 }

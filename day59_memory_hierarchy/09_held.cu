@@ -15,8 +15,7 @@ __global__ void __launch_bounds__(kThreads) held_kernel(const uint4* x,  // (gro
   const int64_t begin = blockIdx.x * part;
   const int count = static_cast<int>(begin >= groups ? 0 : part < groups - begin ? part : groups - begin);
   for (int i = threadIdx.x; i < count; i += kThreads) held[i] = x[begin + i];
-  __syncthreads();
-  uint32_t sum = 0;
+  uint32_t sum = 0;  // no barrier: a thread reads the words that it has put there itself
   for (int lap = 0; lap < laps; ++lap) {
 #pragma unroll 4
     for (int i = threadIdx.x; i < count; i += kThreads) {

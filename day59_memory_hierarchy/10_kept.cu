@@ -11,15 +11,14 @@ namespace {
 
 __device__ inline uint32_t rounds_of(uint32_t x, int rounds) {
   uint32_t state[kState];
-#pragma unroll
-  for (int k = 0; k < kState; ++k) state[k] = x + static_cast<uint32_t>(k);
+  for (uint32_t& word : state) word = x++;
   for (int round = 0; round < rounds; ++round) {
 #pragma unroll
-    for (int k = 0; k < kState; ++k) state[k] = mixed(state[k], state[(k + 1) % kState]);
+    for (int k = 0; k < kState - 1; ++k) state[k] = mixed(state[k], state[k + 1]);
+    state[kState - 1] = mixed(state[kState - 1], state[0]);
   }
   uint32_t sum = 0;
-#pragma unroll
-  for (int k = 0; k < kState; ++k) sum += state[k];
+  for (const uint32_t word : state) sum += word;
   return sum;
 }
 

@@ -88,6 +88,7 @@ void fetch_mapped(const Fetch<uint32_t>& p, cudaStream_t stream) {
 }
 void fetch_managed(const Fetch<uint32_t>& p, cudaStream_t stream) {
   const unsigned blocks = blocks_of(p, "managed");
+  days::require_needs(p, "managed", kMigrates);
   const uint32_t* const x = p.setup.get<HostCopy>("managed").data();
   send_home(x, bytes_of(p, "managed"), stream);
   read_kernel<<<blocks, kThreads, 0, stream>>>(x, p.y, p.n);

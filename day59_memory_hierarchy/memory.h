@@ -52,7 +52,7 @@ struct Sweep {
   int laps;
 
   // Groups of 16 bytes that a block owns; the last blocks may have fewer, or none.
-  DAYS_HOST_DEVICE int64_t part() const { return days::ceil_div(n / 4, kReaders); }
+  int64_t part() const { return days::ceil_div(n / 4, kReaders); }
 };
 
 inline constexpr int kState = 64;  // words that a thread of Mix keeps
@@ -82,6 +82,15 @@ DAYS_HOST_DEVICE inline uint32_t mixed(uint32_t sum, uint32_t word) {
 
 inline constexpr auto kInShared =
     days::needs("n <= 528 x 8,192", [](const auto& p) { return 4 * p.part() <= 8192; });  // 32 KiB a block
+
+// Managed memory whose pages go back and forth while kernels run: not on Windows, nor on some small devices.
+inline constexpr auto kMigrates = days::needs("concurrent access to managed memory", [](const auto&) {
+#ifdef __SIMT__
+  return true;
+#else
+  return days::device_attribute(cudaDevAttrConcurrentManagedAccess) != 0;
+#endif
+});
 
 template <class T>
 void require_chase(const Chase<T>& p, const char* variant) {

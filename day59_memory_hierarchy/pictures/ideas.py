@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: MIT
+"""Day 59's ideas: a chain of loads, ways to have many under way, who hands out words, and the memory system as it was measured.
+
+    tools/pictures.py 59
+
+The numbers of the memory system are those of docs/results/h200/day59.json; while there is none, the picture says so.
+"""
+import json
+from pathlib import Path
+
+from drawing import BAD, EMPTY, GLOBAL, GOOD, HALO, OUTPUT, REGISTERS, SHARED, SOFT, THREADS, WHITE, Card, constant, picture
+
+RESULTS = Path(__file__).resolve().parent.parent.parent / "docs" / "results" / "h200" / "day59.json"
+STATE = constant("day59_memory_hierarchy/memory.h", "kState")
+
+
+@picture("chain.svg")
+def chain():
+    card = Card("Each load says where the next one goes", 270,
+                "Six lines of memory in random order. The walk goes from line 0 to 3, 1, 5, 2, 4 and back to 0.")
+    order = [0, 3, 1, 5, 2, 4]
+    following = dict(zip(order, order[1:] + order[:1]))
+    row = card.cells(116, "line", [following[i] for i in range(6)], 90, 60, 44, GLOBAL)
+    card.places(row, {i: i for i in range(6)}, below=True)
+    for step, (a, b) in enumerate(zip(order, order[1:])):
+        bend = 20 + 5 * abs(a - b) if step % 2 == 0 else -(36 + 5 * abs(a - b))
+        top = row.top - 3 if step % 2 == 0 else row.bottom + 26
+        card.curve(row.cell(a).x, top, row.cell(b).x - 4, top, bend / 2, BAD)
+    card.text(240, 252, "Nobody can fetch ahead: one latency a step.", 16, BAD, bold=True)
+    return card
+
+
+@picture("under_way.svg")
+def under_way():
+    card = Card("Eight loads: what waits for what", 300,
+                "One chain: eight latencies one after the other. Eight chains at once, in a thread or in eight warps: one latency and a little.")
+    card.time(70, [("one", [(str(i + 1), 8 * i, 8 * i + 8, HALO) for i in range(8)])], 84, 28, 64, "")
+    top = 138
+    left, unit = 84, (480 - 84 - 24) / 64
+    for i in range(8):
+        y = top + 14 * i
+        card.box(left + i * unit, y, 8 * unit, 11, THREADS[0] if i % 2 == 0 else GLOBAL, round=1)
+    card.text(left - 10, top + 60, "eight", at="end", bold=True)
+    card.text(left + 18 * unit, top + 52, "eight loads of one thread, or", 16, SOFT, at="start")
+    card.text(left + 18 * unit, top + 74, "one load of each of eight warps", 16, SOFT, at="start")
+    card.text(240, 282, "A latency is not shorter. More pass at once.", 16, GOOD, bold=True)
+    return card
+
+
+@picture("handing_out.svg")
+def handing_out():
+    card = Card("Four lanes ask for words", 330,
+                "Shared memory with four banks gives one word of each bank in a turn; constant memory gives one word to all lanes in a turn.")
+    cases = (("all the same", [0, 0, 0, 0], "1", "1"), ("neighbours", [0, 1, 2, 3], "1", "4"), ("one bank", [0, 4, 8, 12], "4", "4"))
+    card.text(296, 76, "shared", 16, bold=True)
+    card.text(400, 76, "constant", 16, bold=True)
+    for i, (name, words, shared, constant_turns) in enumerate(cases):
+        y = 92 + 70 * i
+        card.text(30, y + 4, name, 16, at="start", bold=True)
+        card.cells(y + 12, "", words, 30, 38, 32, fills={k: THREADS[k] for k in range(4)}, inks=dict.fromkeys(range(4), WHITE))
+        for x, turns in ((296, shared), (400, constant_turns)):
+            card.text(x, y + 34, turns + (" turn" if turns == "1" else " turns"), 17, GOOD if turns == "1" else BAD, bold=True)
+    card.text(240, 314, "A number is a word; word w is in bank w mod 4.", 16, SOFT)
+    return card
+
+
+@picture("spill.svg")
+def spill():
+    card = Card("What does not fit is carried to memory", 282,
+                f"A thread with {STATE} words of state: in 71 registers all fit; in 32 registers most are stored to local memory and loaded again.")
+    card.text(130, 70, "kept: 71 registers", 16, bold=True)
+    card.box(50, 84, 160, 60, REGISTERS)
+    card.text(130, 120, f"{STATE} words", 16)
+    card.text(130, 172, "nothing leaves", 16, GOOD, bold=True)
+    card.text(350, 70, "spilled: 32 registers", 16, bold=True)
+    card.box(310, 84, 80, 60, REGISTERS)
+    card.text(350, 120, "some", 16)
+    card.arrow(336, 148, 336, 186, BAD)
+    card.arrow(364, 186, 364, 148, BAD)
+    card.box(250, 190, 200, 44, GLOBAL)
+    card.text(350, 218, "local memory, by L1", 16)
+    card.text(240, 266, "Each round stores and loads the rest.", 16, SOFT)
+    return card
+
+
+def seconds(tables, ladder, shape, rung):
+    """Of the table of that ladder and those extents; ValueError where it is not there."""
+    for table in tables:
+        if table["ladder"] == ladder and list(table["shape"].values()) == shape:
+            for row in table["rows"]:
+                if row["name"] == rung and row.get("seconds"):
+                    return row["seconds"], table
+    raise ValueError(f"{RESULTS.name} has no time of {ladder} {rung} at {shape}")
+
+
+def measured():
+    """{level: words}: latency in ns, width in bytes a tick of a multiprocessor or GB/s; None without results."""
+    if not RESULTS.is_file():
+        return None
+    found = json.loads(RESULTS.read_text(encoding="utf-8"))
+    tables, device = found["tables"], found["device"]
+
+    def latency(lines):
+        time, table = seconds(tables, "chase", [lines, 32, 15625], "one")
+        return f"{1e9 * time / (table['shape']['chains'] * table['shape']['steps']):.0f} ns"
+
+    def width(shape, rung):
+        time, table = seconds(tables, "sweep", shape, rung)
+        return f"{table['read_bytes'] / time / device['multiprocessors'] / (1e6 * device['max_clock_mhz']):.0f} B"
+    near, _ = seconds(tables, "lookup", [32, 1024, 100000], "shared")
+    time, table = seconds(tables, "fetch", [1 << 24], "pinned")
+    return {"shared": (f"{1e4 * near:.0f} ns", width([1 << 20, 64], "held")), "L1": (latency(128), width([1 << 20, 64], "near")),
+            "L2": (latency(8192), width([1 << 23, 16], "far")), "DRAM": (latency(2097152), width([1 << 28, 4], "far")),
+            "host": ("", f"{table['read_bytes'] / time / 1e9:.0f} GB/s")}
+
+
+@picture("system.svg")
+def system():
+    numbers = measured()
+    card = Card("The memory system" + ("" if numbers else ": not measured yet"), 420,
+                "Levels of an H200's memory from the registers to the host's memory: how much each holds, how far it is and how wide.")
+    for x, words in ((70, "level"), (220, "holds"), (340, "a load"), (424, "a tick")):
+        card.text(x, 62, words, 15, SOFT)
+    for i, (name, holds, fill) in enumerate((("registers", "256 KiB", REGISTERS), ("shared", "to 227 KiB", SHARED), ("L1", "the rest of 256", SHARED),
+                                             ("L2", "60 MiB", GLOBAL), ("DRAM", "141 GB", GLOBAL), ("host", "its memory", EMPTY))):
+        place = card.box(16, 74 + 50 * i, 448, 42, fill)
+        card.text(30, place.y + 6, name, 16, at="start", bold=True)
+        card.text(220, place.y + 6, holds, 15)
+        for x, words in zip((340, 424), ("no request", "") if name == "registers" else numbers[name] if numbers else ("?", "?")):
+            if words:
+                card.text(x, place.y + 6, words, 15, bold=bool(numbers))
+    card.text(240, 392, "ns: one load alone. B: bytes a tick for each" if numbers else "ns and bytes a tick: ./days bench 59", 15, SOFT)
+    card.text(240, 411, "multiprocessor, all of them reading." if numbers else "fills them in from its results.", 15, SOFT)
+    return card
