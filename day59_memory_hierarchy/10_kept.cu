@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // kept: a thread keeps 64 words in registers, which answer without any request. A block of 256 threads may have 255
 // registers a thread, so all of them fit.
-// spilled: the same lines, with the promise of two blocks of 1,024 threads on a multiprocessor. Then 32 registers are left
-// for a thread, and what does not fit is stored in local memory, which is global memory behind L1, and loaded again.
+// spilled: the same lines, with the promise that as many threads as a multiprocessor can hold will be there at once. Of 2,048
+// each has 32 registers, and what does not fit is stored in local memory, global memory behind L1, and loaded again.
 // Bound by: instructions (kept); the spills' loads and stores (spilled).
 #include "day59_memory_hierarchy/memory.h"
 
@@ -22,7 +22,15 @@ __device__ inline uint32_t rounds_of(uint32_t x, int rounds) {
   return sum;
 }
 
-constexpr int kCrowd = 1024;  // threads of a block of `spilled`; two such blocks fill a multiprocessor
+constexpr int kCrowd = 512;  // threads of a block of `spilled`
+// So many of these blocks are all that a multiprocessor can hold.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750
+constexpr int kCrowds = 2;
+#elif defined(__CUDA_ARCH__) && (__CUDA_ARCH__ == 860 || __CUDA_ARCH__ == 890 || __CUDA_ARCH__ >= 1200)
+constexpr int kCrowds = 3;
+#else
+constexpr int kCrowds = 4;
+#endif
 
 __global__ void __launch_bounds__(kThreads) kept_kernel(const uint32_t* x,  // (n)
                                                         uint32_t* y,        // (n)
@@ -31,9 +39,9 @@ __global__ void __launch_bounds__(kThreads) kept_kernel(const uint32_t* x,  // (
   if (i < n) y[i] = rounds_of(x[i], rounds);
 }
 
-__global__ void __launch_bounds__(kCrowd, 2) spilled_kernel(const uint32_t* x,  // (n)
-                                                            uint32_t* y,        // (n)
-                                                            int64_t n, int rounds) {
+__global__ void __launch_bounds__(kCrowd, kCrowds) spilled_kernel(const uint32_t* x,  // (n)
+                                                                  uint32_t* y,        // (n)
+                                                                  int64_t n, int rounds) {
   const int64_t i = int64_t{blockIdx.x} * kCrowd + threadIdx.x;
   if (i < n) y[i] = rounds_of(x[i], rounds);
 }
