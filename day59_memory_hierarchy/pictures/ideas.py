@@ -8,7 +8,7 @@ The numbers of the memory system are those of docs/results/h200/day59.json; whil
 import json
 from pathlib import Path
 
-from drawing import BAD, EMPTY, GLOBAL, GOOD, HALO, OUTPUT, REGISTERS, SHARED, SOFT, THREADS, WHITE, Card, constant, picture
+from drawing import BAD, EMPTY, GLOBAL, GOOD, HALO, REGISTERS, SHARED, SOFT, THREADS, WHITE, Card, constant, picture
 
 RESULTS = Path(__file__).resolve().parent.parent.parent / "docs" / "results" / "h200" / "day59.json"
 STATE = constant("day59_memory_hierarchy/memory.h", "kState")
