@@ -7,10 +7,17 @@
 
 #include <cstdint>
 
+#include "common/ptx.h"
 #include "common/types.h"
 #include "common/vector.cuh"
 
 namespace days {
+
+// 1 / (1 + e^-x) with the digits of both tails: the power is at most 1 and the divisor at most 2. NaN gives NaN.
+__device__ inline float sigmoid(float x) {
+  const float power = expf(-fabsf(x)), right = ptx::rcp_approx_ftz(1.0f + power);
+  return x < 0 ? power * right : right;
+}
 
 // This thread's 16 bytes of n elements. x and y must be aligned to 16 bytes, and may be the same. f(float) -> float;
 // 16-bit types are converted to float and back, which rounds once. Elements after the last whole vector are taken one

@@ -7,7 +7,8 @@
     tools/instructions.py 9 vectors --fast  one in fp32, by each of the flags that -use_fast_math stands for
 
 Counted in nvdisasm's listing: the shortest way from a thread's start to its last store without a call (the slow path of a
-division is one), divided by the elements that it stores. So a kernel with a loop is refused. MUFU are the special function unit's.
+division is one), divided by the elements that it stores. A kernel that stores in a loop has a "-". MUFU are the special function
+unit's.
 """
 import re
 import subprocess
@@ -49,7 +50,7 @@ def listings(source, flags, arch="90a"):
 
 
 def way(lines):
-    """The opcodes of the shortest way to the last store without a call."""
+    """The opcodes of the shortest way to the last store without a call; None where it may go round a loop, or there is no store."""
     code, at = [], {}
     for line in lines:
         label, found = _LABEL.match(line), _CODE.match(line)
@@ -59,27 +60,37 @@ def way(lines):
             code.append((bool(found[1]), found[2], found[3]))
     stores = [i for i, (_, opcode, _) in enumerate(code) if opcode.startswith("STG")]
     wide = [i for i in stores if "128" in code[i][1]] or stores
-    before, queue = {0: None}, deque([0])
-    while queue:
-        i = queue.popleft()
-        sometimes, opcode, operands = code[i]
-        if opcode.startswith("CALL"):
-            continue
-        following = [i + 1] if sometimes or not re.match(r"EXIT|BRA|RET", opcode) else []
+    if not wide:
+        return None
+    after, ahead = [[] for _ in code], [[] for _ in code]
+    for i, (sometimes, opcode, operands) in enumerate(code):
+        following = [i + 1] if sometimes or not re.match(r"EXIT|BRA|RET|CALL", opcode) else []
         if opcode.startswith("BRA"):
             following.append(at[re.search(r"\.L_x_\d+", operands)[0]])
-        for j in following:
-            if j < len(code) and j not in before:
+        after[i] = [j for j in following if j < len(code)] if not opcode.startswith("CALL") else []
+        for j in after[i]:
+            ahead[j].append(i)
+    before = _search(0, after)
+    on_the_way = before.keys() & _search(wide[-1], ahead).keys()
+    if 0 not in on_the_way or any(j <= i and j in on_the_way for i in on_the_way for j in after[i]):
+        return None
+    path, i = [], wide[-1]
+    while i is not None:
+        path.append(code[i][1])
+        i = before[i]
+    return path[::-1]
+
+
+def _search(start, following):
+    """{reached: from where}, nearest first."""
+    before, queue = {start: None}, deque([start])
+    while queue:
+        i = queue.popleft()
+        for j in following[i]:
+            if j not in before:
                 before[j] = i
                 queue.append(j)
-    path, i = [], wide[-1] if wide and wide[-1] in before else None
-    while i is not None:
-        path.append(i)
-        i = before[i]
-    back = any(code[i][1].startswith("BRA") and at[re.search(r"\.L_x_\d+", code[i][2])[0]] <= i for i in path)
-    if back or not path:
-        raise DaysError("a loop, or no store: there is no one way to count", "./days asm DAY VARIANT")
-    return [code[i][1] for i in reversed(path)]
+    return before
 
 
 def counted(source, flags=()):
@@ -91,6 +102,8 @@ def counted(source, flags=()):
         if kind is None:
             continue
         path = way(lines)
+        if path is None:
+            continue
         each = sum(16 if "128" in opcode else _BYTES[kind] for opcode in path if opcode.startswith("STG")) // _BYTES[kind]
         calls = any(re.search(r"\bCALL\b", line) for line in lines)
         result[kind] = len(path) / each, sum(opcode.startswith("MUFU") for opcode in path) / each, calls
@@ -111,7 +124,10 @@ def main(words):
     if fast:
         print(f"{words[1] + ', fp32':<28} all  MUFU  division's slow path")
         for flags in FLAGS:
-            instructions, mufu, calls = counted(files[words[1]], flags.split())["fp32"]
+            found = counted(files[words[1]], flags.split())
+            if "fp32" not in found:
+                raise DaysError(f"{words[1]} has no fp32, or stores in a loop", f"./days asm {day.number} {words[1]}")
+            instructions, mufu, calls = found["fp32"]
             print(f"{flags or '(no flag)':<26}{instructions:>5.1f}{mufu:>6.1f}  {'yes' if calls else 'none'}")
         return 0
     print(f"{'':<16}{'fp32':>6}{'fp16':>6}{'bf16':>6}   MUFU: fp32  fp16  bf16")
