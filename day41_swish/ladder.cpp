@@ -67,7 +67,7 @@ struct OfDx {
 };
 
 // Each addition rounds a partial sum, which is no larger than all that is added without its sign, and each term is off by what
-// u is. A running sum of as many terms as `atomic` takes is off by some root of n epsilons, where all have the same sign.
+// u is. A running sum of as many terms as `atomic` takes is off by half a root of n epsilons, where all have the same sign.
 struct OfDbeta {
   template <class T>
   days::Bound operator()(days::Type<T>, const SwishBackward<T>& p, days::Inputs&) const {
@@ -75,7 +75,7 @@ struct OfDbeta {
     const double x = largest_in_the_tail(p),
                  lost = x * x * largest(p.dy, p.n) * static_cast<double>(p.n) * kLeastNormal;
     const double root = std::sqrt(static_cast<double>(std::min(p.n, int64_t{1} << 20)));
-    return {(8 + depth(p) + root / 2) * Fp32::kEpsilon * sum_of_sizes(p) + lost +
+    return {(8 + depth(p) + root) * Fp32::kEpsilon * sum_of_sizes(p) + lost +
                 Fp32::kDenormMin * static_cast<double>(p.n),
             0};
   }

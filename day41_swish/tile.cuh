@@ -12,10 +12,6 @@
 
 namespace day41 {
 
-inline constexpr int kTurns = 8;  // vectors of 16 bytes that a thread takes of each array
-template <class T>
-inline constexpr int kTile = kTurns* kThreads* kOfVector<T>;
-
 // dx of the block's tile; returns the block's part of dbeta, in every thread.
 template <class T>
 __device__ inline float tile_gradient(const SwishBackward<T>& p) {
