@@ -117,9 +117,11 @@ void not_finite(const SwishBackward<float>& p, cudaStream_t stream) {
 MUST_REJECT(swish_backward, not_finite, "dx[");
 
 // dbeta is not set to 0 before it is added to.
+struct Right {
+  __device__ Gradient operator()(float x, float dy, float beta) const { return gradient(x, dy, beta); }
+};
 void not_cleared(const SwishBackward<float>& p, cudaStream_t stream) {
-  const auto f = [] __device__(float x, float dy, float beta) { return gradient(x, dy, beta); };
-  one_each<<<blocks_of(p, "not_cleared", kThreads), kThreads, 0, stream>>>(p, f);
+  one_each<<<blocks_of(p, "not_cleared", kThreads), kThreads, 0, stream>>>(p, Right{});
   CUDA_CHECK_LAUNCH();
 }
 MUST_REJECT(swish_backward, not_cleared, "1: dbeta[0] is nan|simt-uninit-global");
