@@ -24,7 +24,9 @@
 namespace simtcc {
 namespace {
 
-constexpr int kOpens = 1, kCloses = -1;  // inside of what other rewriting puts at the same byte
+// Inside of what other rewriting puts at the same byte. What is opened last is closed first: each closing has a number
+// of its own, below those before it.
+constexpr int kOpens = 1, kCloses = -1;
 
 template <std::size_t N>
 bool one_of(std::string_view word, const std::string_view (&list)[N]) {
@@ -193,7 +195,7 @@ class Mutate {
   static std::string chosen(const std::string& id) { return "::simt::mutant(" + id + ")"; }
   void around(int first, int last, const std::string& before, const std::string& after) {
     u_.edits.before(first, before, kOpens);
-    u_.edits.after(last, after, kCloses);
+    u_.edits.after(last, after, kCloses - closings_++);
   }
   // The source of some tokens, in one line and not too long.
   std::string shown(int first, int last) const {
@@ -337,6 +339,7 @@ class Mutate {
   const Tokens& t_;
   std::vector<bool> constant_;
   std::vector<int> around_;  // the bracket that is open around a token
+  int closings_ = 0;
 };
 
 // "dir/f.cu:12:3: ..." -> the place; line 0 where a line of output begins with none.
