@@ -21,26 +21,26 @@ TEST(Day44Refuses, WhatIsNoProblem) {
   alignas(16) static float x[64] = {}, y[64] = {}, dy[64] = {};
   const days::Workspace workspace = {dy, sizeof dy};
   for (const auto& variant : days::variants<Geglu<float>>("geglu")) {
-    for (const auto [rows, cols] : {std::pair<int64_t, int64_t>{0, 4},
-                                    {4, 0},
-                                    {-1, 4},
-                                    {4, -4},
-                                    {int64_t{1} << 33, 4},
-                                    {4, int64_t{1} << 45},
-                                    {int64_t{1} << 32, int64_t{1} << 32}})
+    for (const auto& [rows, cols] : {std::pair<int64_t, int64_t>{0, 4},
+                                     {4, 0},
+                                     {-1, 4},
+                                     {4, -4},
+                                     {int64_t{1} << 33, 4},
+                                     {4, int64_t{1} << 45},
+                                     {int64_t{1} << 32, int64_t{1} << 32}})
       EXPECT_THROW(variant.launch({x, y, rows, cols, workspace}), std::invalid_argument)
           << variant.name << " " << rows << " x " << cols;
     EXPECT_THROW(variant.launch({x, x + 4, 1, 4, workspace}), std::invalid_argument) << variant.name;
     EXPECT_THROW(variant.launch({x + 4, x, 2, 4, workspace}), std::invalid_argument) << variant.name;
   }
   for (const auto& variant : days::variants<Gegelu<float>>("gegelu")) {
-    for (const auto [rows, cols] : {std::pair<int64_t, int64_t>{0, 4},
-                                    {4, 0},
-                                    {-1, 4},
-                                    {4, -4},
-                                    {int64_t{1} << 45, 1},
-                                    {4, int64_t{1} << 45},
-                                    {int64_t{1} << 32, int64_t{1} << 32}})
+    for (const auto& [rows, cols] : {std::pair<int64_t, int64_t>{0, 4},
+                                     {4, 0},
+                                     {-1, 4},
+                                     {4, -4},
+                                     {int64_t{1} << 45, 1},
+                                     {4, int64_t{1} << 45},
+                                     {int64_t{1} << 32, int64_t{1} << 32}})
       EXPECT_THROW(variant.launch({x, y, rows, cols, 20}), std::invalid_argument)
           << variant.name << " " << rows << " x " << cols;
     for (const float limit : {0.0f, -20.0f, std::nanf("")})
@@ -137,7 +137,7 @@ TEST(Day44, LimitIsObeyed) {
       for (size_t i = 0; i < 6; ++i) {
         const ExactGradient want = exact_gegelu_gradient(
             static_cast<double>(x[2 * i]), static_cast<double>(x[2 * i + 1]), 1, static_cast<double>(limit));
-        for (const auto [got, right] : {std::pair{dx[2 * i], want.gate}, {dx[2 * i + 1], want.value}})
+        for (const auto& [got, right] : {std::pair{dx[2 * i], want.gate}, {dx[2 * i + 1], want.value}})
           EXPECT_TRUE(got == right || std::abs(got - right) <= 1e-5 * std::abs(right))
               << variant.name << ", limit " << limit << ": of pair " << i << " " << got << ", expected "
               << right;

@@ -54,11 +54,11 @@ TEST(Day46Refuses, PositionsPastTheTable) {
   for (const auto& variant : days::variants<Rope<float>>("rope")) {
     if (variant.name != "table") continue;
     ++tables;
-    for (const auto [start, seq, from, positions] : {std::array<int64_t, 4>{0, 5, 0, 4},
-                                                     {1, 4, 0, 4},
-                                                     {4, 1, 0, 4},
-                                                     {9, 4, 10, 100},
-                                                     {100000, 1, 0, 100000}}) {
+    for (const auto& [start, seq, from, positions] : {std::array<int64_t, 4>{0, 5, 0, 4},
+                                                      {1, 4, 0, 4},
+                                                      {4, 1, 0, 4},
+                                                      {9, 4, 10, 100},
+                                                      {100000, 1, 0, 100000}}) {
       Rope<float> p = problem();
       p.start = start;
       p.seq = seq;
