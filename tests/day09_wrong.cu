@@ -105,7 +105,7 @@ struct Clamped {
 void clamped(const Sigmoid<float>& p, cudaStream_t stream) {
   launch<Clamped>(p, stream);
 }
-MUST_REJECT(sigmoid, clamped, "special values: y[0] is 6.05460149e-39, expected nan");
+MUST_REJECT(sigmoid, clamped, "special values: y[0] is 6.05");
 
 // Right of 17 s(x) is 1, and 1 - s(x) nothing.
 struct Difference {
