@@ -6,10 +6,10 @@
 // and once for the sums.
 
 #include "common/check.h"
+#include "common/sum_partials.cuh"
 #include "common/util.h"
 #include "day12_layer_norm/grad_rows.cuh"
 #include "day12_layer_norm/layer_norm.h"
-#include "day12_layer_norm/sum_partials.cuh"
 
 namespace day12 {
 namespace {
@@ -53,7 +53,7 @@ void layer_norm_grad_partials(const LayerNormBackward<T>& p, cudaStream_t stream
   const dim3 grid(days::ceil_div(p.cols, kThreads), static_cast<unsigned>(parts));
   partials_kernel<<<grid, kThreads, 0, stream>>>(p, partials);
   CUDA_CHECK_LAUNCH();
-  sum_partials(partials, p.dgamma, p.dbeta, parts, p.cols, stream);
+  days::sum_partials(partials, p.dgamma, p.dbeta, parts, p.cols, stream);
   dx_kernel<<<days::ceil_div(p.rows, kDxRows), kDxThreads, 0, stream>>>(p);
   CUDA_CHECK_LAUNCH();
 }

@@ -60,7 +60,7 @@ void layer_norm_grad_registers(const LayerNormBackward<T>& p, cudaStream_t strea
     grad_registers_kernel<T, threads, wide><<<blocks, grad_block(threads), 0, stream>>>(p, partials);
     CUDA_CHECK_LAUNCH();
   });
-  sum_partials(partials, p.dgamma, p.dbeta, blocks, p.cols, stream);
+  days::sum_partials(partials, p.dgamma, p.dbeta, blocks, p.cols, stream);
 }
 
 INSTANTIATE_LAUNCHER(layer_norm_grad_registers, LayerNormBackward, float, days::half, days::bf16);

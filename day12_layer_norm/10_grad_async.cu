@@ -99,7 +99,7 @@ void layer_norm_grad_async(const LayerNormBackward<T>& p, cudaStream_t stream) {
     kernel<<<blocks, Columns::kBlock, kBytes, stream>>>(p, partials);
     CUDA_CHECK_LAUNCH();
   });
-  sum_partials(partials, p.dgamma, p.dbeta, blocks, p.cols, stream);
+  days::sum_partials(partials, p.dgamma, p.dbeta, blocks, p.cols, stream);
 }
 
 INSTANTIATE_LAUNCHER(layer_norm_grad_async, LayerNormBackward, float, days::half, days::bf16);

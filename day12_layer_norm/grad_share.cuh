@@ -7,10 +7,10 @@
 #include <type_traits>
 
 #include "common/check.h"
+#include "common/sum_partials.cuh"
 #include "common/util.h"
 #include "day12_layer_norm/columns.cuh"
 #include "day12_layer_norm/layer_norm.h"
-#include "day12_layer_norm/sum_partials.cuh"
 
 namespace day12 {
 

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+//
+// Two stages with strips: 16 bytes a load, two rows under way in each thread, and eight rows of a block at once, whose sums
+// meet in shared memory before one line a block is written.
+// Changed since grad_partials: a quarter (an eighth) of the requests, and tanh and its slope from one power:
+// with s = 1 / (1 + e^(2v)), tanh(v) = 1 - 2s and 1 - tanh(v)^2 = 4s(1 - s).
+// Bound by: memory.
+
+#include <algorithm>
+
+#include "common/ptx.h"
+#include "common/reduce.cuh"
+#include "common/sum_partials.cuh"
+#include "day36_dyt/dyt.h"
+#include "day36_dyt/strip.cuh"
+
+namespace day36 {
+namespace {
+
+constexpr int kAhead = 2;       // rows of a thread that are loaded before the first is worked on
+constexpr int kNarrowest = 32;  // columns of a block that has one a thread, where a row is no shorter
+constexpr int kEnoughBlocks = 1024;
+
+// Parts of the rows: as many as make enough blocks, each with 32 rows at least.
+int wide_parts(int rows, int cols) {
+  const int tiles = days::ceil_div(cols, kTileCols);
+  return std::min(days::ceil_div(rows, 32), std::max(1, kEnoughBlocks / tiles));
+}
+
+template <bool kWide, class T>
+__global__ void __launch_bounds__(kStripThreads, 4) wide_kernel(const DytBackward<T> p,
+                                                                float* lines,   // (parts, 2, cols)
+                                                                float* alphas,  // (parts, blocks of columns)
+                                                                int lanes) {
+  constexpr int kCols = kWidth<T, kWide>;
+  using Strip = days::Vec<T, kCols>;
+  __shared__ float sums[2][kStripThreads * kCols];
+  const int lane = threadIdx.x % lanes, group = threadIdx.x / lanes, groups = kStripThreads / lanes;
+  const int64_t first = int64_t{blockIdx.x} * lanes * kCols, col = first + lane * kCols;
+  const int64_t step = int64_t{gridDim.y} * groups;
+  const float alpha = *p.alpha;
+  float dgamma[kCols] = {}, dbeta[kCols] = {}, dalpha = 0;
+  if (col < p.cols) {
+    const Strip gamma = load<kWide>(p.gamma + col);
+    for (int64_t row = int64_t{blockIdx.y} * groups + group; row < p.rows; row += kAhead * step) {
+      Strip x[kAhead], dy[kAhead];
+#pragma unroll
+      for (int k = 0; k < kAhead; ++k) {
+        if (row + k * step >= p.rows) continue;
+        x[k] = load<kWide>(p.x + (row + k * step) * p.cols + col);
+        dy[k] = load<kWide>(p.dy + (row + k * step) * p.cols + col);
+      }
+#pragma unroll
+      for (int k = 0; k < kAhead; ++k) {
+        if (row + k * step >= p.rows) continue;
+        Strip dx;
+#pragma unroll
+        for (int i = 0; i < kCols; ++i) {
+          constexpr float kTwiceLog2e = 2.88539008f;  // e^(2v) = 2^(2v * log2 e)
+          const float x_i = days::to_float(x[k][i]), dy_i = days::to_float(dy[k][i]);
+          const float power = days::ptx::ex2_approx_ftz(kTwiceLog2e * (alpha * x_i));
+          const float s = days::ptx::rcp_approx_ftz(1 + power), four_s = 4 * s;
+          const float bent = dy_i * days::to_float(gamma[i]) * fmaf(-four_s, s, four_s);
+          dx[i] = days::from_float<T>(bent * alpha);
+          dgamma[i] = fmaf(dy_i, fmaf(-2.0f, s, 1.0f), dgamma[i]);
+          dbeta[i] += dy_i;
+          dalpha = fmaf(bent, x_i, dalpha);
+        }
+        store<kWide>(p.dx + (row + k * step) * p.cols + col, dx);
+      }
+    }
+  }
+  // A tile's columns, row group after row group; beyond the last column are zeros.
+#pragma unroll
+  for (int i = 0; i < kCols; ++i) {
+    sums[0][threadIdx.x * kCols + i] = dgamma[i];
+    sums[1][threadIdx.x * kCols + i] = dbeta[i];
+  }
+  __syncthreads();
+  const int tile = lanes * kCols;
+  for (int i = threadIdx.x; i < 2 * tile; i += kStripThreads) {
+    const int which = i >= tile, of_tile = i - which * tile;
+    if (first + of_tile >= p.cols) continue;
+    float sum = 0;
+    for (int k = 0; k < groups; ++k) sum += sums[which][k * tile + of_tile];
+    lines[(int64_t{2} * blockIdx.y + which) * p.cols + first + of_tile] = sum;
+  }
+  dalpha = days::block_reduce(dalpha, days::Sum{}, 0.0f);
+  if (threadIdx.x == 0) alphas[int64_t{blockIdx.y} * gridDim.x + blockIdx.x] = dalpha;
+}
+
+// One block: the sums of all others, in a fixed order.
+__global__ void __launch_bounds__(kStripThreads)
+    sum_alphas_kernel(const float* alphas, float* dalpha, int64_t count) {
+  float sum = 0;
+  for (int64_t i = threadIdx.x; i < count; i += kStripThreads) sum += alphas[i];
+  sum = days::block_reduce(sum, days::Sum{}, 0.0f);
+  if (threadIdx.x == 0) *dalpha = sum;
+}
+
+}  // namespace
+
+size_t wide_workspace(int rows, int cols) {
+  const size_t parts = static_cast<size_t>(wide_parts(rows, cols));
+  return sizeof(float) * parts *
+         (2 * static_cast<size_t>(cols) + static_cast<size_t>(days::ceil_div(cols, kNarrowest)));
+}
+
+template <class T>
+void dyt_grad_wide(const DytBackward<T>& p, cudaStream_t stream) {
+  float* lines = require_problem(p, wide_workspace(p.rows, p.cols), "grad_wide");
+  const bool wide = whole_vectors<T>(p.cols, p.x, p.dy, p.gamma, p.dx);
+  const int width = wide ? kWidth<T, true> : 1, lanes = lanes_of(p.cols, width);
+  const int parts = wide_parts(p.rows, p.cols), blocks = days::ceil_div(p.cols, lanes * width);
+  float* alphas = lines + int64_t{2} * parts * p.cols;
+  const auto kernel = wide ? wide_kernel<true, T> : wide_kernel<false, T>;
+  kernel<<<dim3(blocks, parts), kStripThreads, 0, stream>>>(p, lines, alphas, lanes);
+  CUDA_CHECK_LAUNCH();
+  days::sum_partials(lines, p.dgamma, p.dbeta, parts, p.cols, stream);
+  sum_alphas_kernel<<<1, kStripThreads, 0, stream>>>(alphas, p.dalpha, int64_t{parts} * blocks);
+  CUDA_CHECK_LAUNCH();
+}
+
+INSTANTIATE_LAUNCHER(dyt_grad_wide, DytBackward, float, days::half, days::bf16);
+
+}  // namespace day36
