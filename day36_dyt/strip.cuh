@@ -39,10 +39,11 @@ __device__ inline days::Vec<T, kWidth<T, kWide>> load(const T* from) {
     return {{*from}};
   }
 }
+// What is written is not read again here: it leaves the caches first.
 template <bool kWide, class T>
 __device__ inline void store(T* to, const days::Vec<T, kWidth<T, kWide>>& vec) {
   if constexpr (kWide) {
-    days::store16(to, vec);
+    days::store16_streaming(to, vec);
   } else {
     *to = vec[0];
   }
