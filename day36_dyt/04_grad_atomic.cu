@@ -28,10 +28,6 @@ __global__ void __launch_bounds__(kThreads)
 
 }  // namespace
 
-size_t sums_workspace(int cols) {
-  return sizeof(float) * (2 * static_cast<size_t>(cols) + 1);
-}
-
 template <class T>
 void dyt_grad_atomic(const DytBackward<T>& p, cudaStream_t stream) {
   const size_t bytes = sums_workspace(p.cols);

@@ -59,12 +59,6 @@ __global__ void __launch_bounds__(kTileCols)
 
 }  // namespace
 
-size_t partials_workspace(int rows, int cols) {
-  const size_t parts = static_cast<size_t>(parts_of(rows)),
-               blocks = static_cast<size_t>(days::ceil_div(cols, kTileCols));
-  return sizeof(float) * parts * (2 * static_cast<size_t>(cols) + blocks);
-}
-
 template <class T>
 void dyt_grad_partials(const DytBackward<T>& p, cudaStream_t stream) {
   float* lines = require_problem(p, partials_workspace(p.rows, p.cols), "grad_partials");

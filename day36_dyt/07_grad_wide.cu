@@ -6,8 +6,6 @@
 // e = e^(-2|v|) and s = 1 / (1 + e), |tanh(v)| = (1 - e) * s and 1 - tanh(v)^2 = 4 e s^2, without a difference near 0.
 // Bound by: memory.
 
-#include <algorithm>
-
 #include "common/ptx.h"
 #include "common/reduce.cuh"
 #include "common/sum_partials.cuh"
@@ -17,15 +15,7 @@
 namespace day36 {
 namespace {
 
-constexpr int kAhead = 2;       // rows of a thread that are loaded before the first is worked on
-constexpr int kNarrowest = 32;  // columns of a block that has one a thread, where a row is no shorter
-constexpr int kEnoughBlocks = 1024;
-
-// Parts of the rows: as many as make enough blocks, each with 32 rows at least.
-int wide_parts(int rows, int cols) {
-  const int tiles = days::ceil_div(cols, kTileCols);
-  return std::min(days::ceil_div(rows, 32), std::max(1, kEnoughBlocks / tiles));
-}
+constexpr int kAhead = 2;  // rows of a thread that are loaded before the first is worked on
 
 template <bool kWide, class T>
 __global__ void __launch_bounds__(kStripThreads, 3) wide_kernel(const DytBackward<T> p,
@@ -99,12 +89,6 @@ __global__ void __launch_bounds__(kStripThreads)
 }
 
 }  // namespace
-
-size_t wide_workspace(int rows, int cols) {
-  const size_t parts = static_cast<size_t>(wide_parts(rows, cols));
-  return sizeof(float) * parts *
-         (2 * static_cast<size_t>(cols) + static_cast<size_t>(days::ceil_div(cols, kNarrowest)));
-}
 
 template <class T>
 void dyt_grad_wide(const DytBackward<T>& p, cudaStream_t stream) {

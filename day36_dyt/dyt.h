@@ -4,6 +4,7 @@
 
 #include <cuda_runtime.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -92,12 +93,27 @@ inline constexpr int kTileCols = 128, kMaxParts = 64;
 inline int parts_of(int rows) {
   return rows < kMaxParts ? rows : kMaxParts;
 }
+// Of grad_wide: as many parts as make enough blocks, each with 32 rows at least.
+inline constexpr int kEnoughBlocks = 1024;
+inline int wide_parts(int rows, int cols) {
+  return std::min(days::ceil_div(rows, 32), std::max(1, kEnoughBlocks / days::ceil_div(cols, kTileCols)));
+}
 
-// Bytes of workspace that rungs of backward need: sums over all rows, which atomic additions make (2 * cols + 1 floats);
-// or partial sums, of each part for each column two, of each block one for alpha.
-size_t sums_workspace(int cols);
-size_t partials_workspace(int rows, int cols);
-size_t wide_workspace(int rows, int cols);
+// Bytes of workspace that rungs of backward need. Sums over all rows, which atomic additions make: 2 * cols + 1 floats.
+// Partial sums: of each part two for each column, and one of each block for alpha.
+inline size_t sums_workspace(int cols) {
+  return sizeof(float) * (2 * static_cast<size_t>(cols) + 1);
+}
+inline size_t partial_sums(int parts, int cols, int blocks) {
+  return sizeof(float) * static_cast<size_t>(parts) *
+         (2 * static_cast<size_t>(cols) + static_cast<size_t>(blocks));
+}
+inline size_t partials_workspace(int rows, int cols) {
+  return partial_sums(parts_of(rows), cols, days::ceil_div(cols, kTileCols));
+}
+inline size_t wide_workspace(int rows, int cols) {  // a block has 32 columns at least, or all
+  return partial_sums(wide_parts(rows, cols), cols, days::ceil_div(cols, 32));
+}
 
 // On the CPU, host pointers: obvious loops in double, and all cores in fp32.
 template <class T>

@@ -2,7 +2,7 @@
 //
 // Exercise: DyT's four gradients in two launches and without an atomic addition.
 // Gates: all four right for every shape and the hostile values; no race; no atomics on global memory; at most two launches;
-// at most 1.3 bytes loaded for each byte of input, and 10% of moved bytes that nobody asked for.
+// at most 1.6 bytes loaded for each byte of input, and 10% of moved bytes that nobody asked for.
 //   ./days check 36      tells how far you are        ./days hint 36      when you are stuck
 #include "common/reduce.cuh"
 #include "day36_dyt/dyt.h"

@@ -248,7 +248,7 @@ const auto dyt_backward =
         .workspace([](const auto& p) { return wide_workspace(p.rows, p.cols); })
         .exercise(LAUNCHER(exercise), "DyT's four gradients without an atomic addition", "grad_atomic",
                   "grad_partials",
-                  {.reads_per_input = 1.3,
+                  {.reads_per_input = 1.6,
                    .wasted_sectors = 0.1,
                    .atomics_per_input = 0,
                    .launches = 2,

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: MIT
+"""Day 36's ideas: where a row meets itself and where it does not, who adds to a column's sum, and two stages.
+
+    tools/pictures.py 36
+"""
+from drawing import BAD, GLOBAL, GOOD, OUTPUT, REGISTERS, SHARED, SOFT, THREADS, Card, constant, picture
+
+PARTS = constant("day36_dyt/dyt.h", "kMaxParts")
+TILE = constant("day36_dyt/dyt.h", "kTileCols")
+
+
+@picture("rows.svg")
+def rows():
+    card = Card("What a block must hold", 300, "Layer norm's block needs a whole row, because its mean is made of all of it. DyT's block may take any tile.")
+    for left, name, words, color in ((36, "layer norm", "a whole row", BAD), (262, "DyT", "any tile", GOOD)):
+        matrix = card.matrix(left, 82, 6, 8, 23, "", fills=lambda row, col, left=left: GLOBAL if (row == 1 if left == 36 else row in (1, 2, 3) and col in (2, 3, 4)) else None)
+        card.text(matrix.x, 66, name, 17, bold=True)
+        card.frame(matrix.tile(1, 0, 1, 8) if left == 36 else matrix.tile(1, 2, 3, 3), THREADS[0], 2.6, 1)
+        card.text(matrix.x, 250, words, 17, color, bold=True)
+    card.text(240, 284, "DyT: tanh of an element asks nothing of its neighbours.", 16, SOFT)
+    return card
+
+
+@picture("sums.svg")
+def sums():
+    card = Card("Two directions", 316, "dx stays in its place. dgamma and dbeta add up each column over all rows, and dalpha adds up everything.")
+    matrix = card.matrix(40, 92, 5, 6, 30, "dy, x", fill=GLOBAL)
+    dx = card.matrix(276, 92, 5, 6, 30, "dx", fill=OUTPUT)
+    card.arrow(matrix.right + 6, matrix.y, dx.left - 6, matrix.y, GOOD)
+    for col in range(6):
+        place = matrix.cell(4, col)
+        card.arrow(place.x, place.bottom + 2, place.x, place.bottom + 20)
+        card.box(place.left + 1, place.bottom + 22, 28, 26, REGISTERS)
+    card.text(matrix.right + 12, matrix.bottom + 40, "dgamma, dbeta: one a column", 15, at="start")
+    card.text(240, 306, "dalpha: one number for all", 16, SOFT)
+    return card
+
+
+@picture("atomics.svg")
+def atomics():
+    card = Card("Who adds to a column's sum", 352, "grad_atomic: every row adds to the sum. grad_tiles: a thread adds up its part in a register, and each part adds once. "
+                "grad_partials: each part writes a line of its own, and a second kernel adds the lines up.")
+    for i, (name, words, color) in enumerate((("grad_atomic", "8 adds", BAD), ("grad_tiles", "2 adds", SOFT), ("grad_partials", "no adds", GOOD))):
+        left = 24 + 154 * i
+        card.text(left + 64, 66, name, 16, bold=True)
+        column = card.matrix(left + 10, 82, 8, 1, 22, "", fill=GLOBAL)
+        if i == 0:
+            for row in range(8):
+                place = column.cell(row, 0)
+                card.arrow(place.right + 2, place.y, left + 92, 172, BAD, 1.2)
+            card.box(left + 94, 156, 34, 32, OUTPUT)
+        else:
+            for part in range(2):
+                tile = column.tile(4 * part, 0, 4, 1)
+                card.frame(tile, THREADS[part], 2.4, 1)
+                card.box(left + 50, tile.y - 13, 30, 26, REGISTERS)
+                card.line(tile.right + 3, tile.y, left + 49, tile.y, SOFT)
+                if i == 1:
+                    card.arrow(left + 80, tile.y, left + 103, 156 if part == 0 else 188, BAD, 1.6)
+                else:
+                    card.arrow(left + 80, tile.y, left + 100, tile.y, GOOD)
+                    card.box(left + 102, tile.y - 13, 26, 26, SHARED)
+            if i == 1:
+                card.box(left + 94, 156, 34, 32, OUTPUT)
+            else:
+                card.arrow(left + 115, 139, left + 115, 158)
+                card.arrow(left + 115, 201, left + 115, 186)
+                card.box(left + 98, 158, 34, 28, OUTPUT)
+        card.text(left + 64, 288, words, 17, color, bold=True)
+    card.text(240, 318, "Blue: a column's rows. Violet: a thread's register.", 15, SOFT)
+    card.text(240, 340, "Yellow: a part's own place. Green: the column's sum.", 15, SOFT)
+    return card
+
+
+@picture("stages.svg")
+def stages():
+    card = Card("Two stages", 330, f"Stage 1: a block for {TILE} columns of a part of the rows leaves a line of sums. Stage 2 adds up the lines, part after part.")
+    matrix = card.matrix(60, 84, 6, 8, 26, "x, dy", fills=lambda row, col: GLOBAL,
+                         row_names=[f"part {row // 2}" if row % 2 == 0 else "" for row in range(6)])
+    for part in range(3):
+        for tile in range(2):
+            card.frame(matrix.tile(2 * part, 4 * tile, 2, 4), THREADS[(part + tile) % 2], 2.4, 1)
+    lines = card.matrix(312, 84, 3, 8, 16, "", fill=SHARED)
+    card.text(lines.x, 76, "lines", 15, SOFT)
+    for part in range(3):
+        place = matrix.tile(2 * part, 0, 2, 8)
+        card.arrow(matrix.right + 4, place.y, lines.left - 4, lines.cell(part, 0).y)
+    out = card.matrix(312, 190, 1, 8, 16, "", fill=OUTPUT)
+    card.arrow(lines.x, lines.bottom + 3, lines.x, out.top - 3)
+    card.text(out.x, out.bottom + 22, "dgamma", 15)
+    card.text(240, 284, f"Real blocks: {TILE} columns, 1/{PARTS} of the rows.", 16, SOFT)
+    card.text(240, 312, "A fixed order: the same bits on every run.", 16, GOOD, bold=True)
+    return card
