@@ -85,7 +85,7 @@ def waves():
 
 @picture("warps.svg")
 def warps():
-    card = Card("A warp's 32 pixels, in two shapes", 320,
+    card = Card("A warp's 32 pixels, in two shapes", 360,
                 "A border crosses a block of 32 by 8 pixels. Of eight warps in rows it meets all, of eight in rectangles four.")
     for top, (wide, high), name in ((78, (BLOCK[0], 1), "rows"), (206, tuple(WARP), "squares")):
         size = 11
@@ -99,10 +99,14 @@ def warps():
                 card.tile(block.tile(row, col, high, wide), "", HALO if crossed else GLOBAL, INK)
         card.text(90, block.y + 6, name, 16, at="end", bold=True)
         card.text(block.x, block.bottom + 20, f"the border crosses {hit} of 8 warps", 16, BAD if name == "rows" else GOOD, bold=True)
-        steep = [(c, next((r for r in range(BLOCK[1] + 1) if r == BLOCK[1] or border(r, c)), BLOCK[1])) for c in range(BLOCK[0])]
-        for (a, ra), (b, rb) in zip(steep, steep[1:]):
-            card.line(block.left + (a + 0.5) * size, block.top + ra * size, block.left + (b + 0.5) * size, block.top + rb * size,
-                      BAD, 3, through=True)
+        for row in range(BLOCK[1]):  # the border between the pixels on its sides, row by row
+            beyond = next(col for col in range(BLOCK[0]) if border(row, col))
+            x, y = block.left + beyond * size, block.top + row * size
+            card.line(x, y, x, y + size, BAD, 3, through=True)
+            if row + 1 < BLOCK[1]:
+                below = next(col for col in range(BLOCK[0]) if border(row + 1, col))
+                card.line(x, y + size, block.left + below * size, y + size, BAD, 3, through=True)
+    card.text(240, 344, "Yellow: lanes that are through wait for others.", 16, SOFT)
     return card
 
 
