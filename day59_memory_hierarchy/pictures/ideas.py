@@ -3,7 +3,7 @@
 
     tools/pictures.py 59
 
-The numbers of the memory system are those of docs/results/h200/day59.json; while there is none, the picture says so.
+The numbers of the memory system are those of docs/results/h200/day59.json; what is not measured is a question mark.
 """
 import json
 from pathlib import Path
@@ -84,40 +84,40 @@ def spill():
 
 
 def seconds(tables, ladder, shape, rung):
-    """Of the table of that ladder and those extents; ValueError where it is not there."""
+    """(time, table) of that rung in the ladder's table of those extents; (None, None) where it is not measured."""
     for table in tables:
         if table["ladder"] == ladder and list(table["shape"].values()) == shape:
             for row in table["rows"]:
                 if row["name"] == rung and row.get("seconds"):
                     return row["seconds"], table
-    raise ValueError(f"{RESULTS.name} has no time of {ladder} {rung} at {shape}")
+    return None, None
 
 
 def measured():
-    """{level: words}: latency in ns, width in bytes a tick of a multiprocessor or GB/s; None without results."""
-    if not RESULTS.is_file():
-        return None
-    found = json.loads(RESULTS.read_text(encoding="utf-8"))
+    """{level: words}: latency in ns, width in bytes a tick of a multiprocessor or GB/s; ? for what is not measured."""
+    found = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.is_file() else {"tables": [], "device": {}}
     tables, device = found["tables"], found["device"]
 
     def latency(lines):
         time, table = seconds(tables, "chase", [lines, 32, 15625], "one")
-        return f"{1e9 * time / (table['shape']['chains'] * table['shape']['steps']):.0f} ns"
+        return f"{1e9 * time / (table['shape']['chains'] * table['shape']['steps']):.0f} ns" if time else "?"
 
     def width(shape, rung):
         time, table = seconds(tables, "sweep", shape, rung)
-        return f"{table['read_bytes'] / time / device['multiprocessors'] / (1e6 * device['max_clock_mhz']):.0f} B"
+        return f"{table['read_bytes'] / time / device['multiprocessors'] / (1e6 * device['max_clock_mhz']):.0f} B" if time else "?"
     near, _ = seconds(tables, "lookup", [32, 1024, 100000], "shared")
     time, table = seconds(tables, "fetch", [1 << 24], "pinned")
-    return {"shared": (f"{1e4 * near:.0f} ns", width([1 << 20, 64], "held")), "L1": (latency(128), width([1 << 20, 64], "near")),
-            "L2": (latency(8192), width([1 << 23, 16], "far")), "DRAM": (latency(2097152), width([1 << 28, 4], "far")),
-            "host": ("", f"{table['read_bytes'] / time / 1e9:.0f} GB/s")}
+    return {"shared": (f"{1e4 * near:.0f} ns" if near else "?", width([1 << 20, 64], "held")),
+            "L1": (latency(128), width([1 << 20, 64], "near")), "L2": (latency(8192), width([1 << 23, 16], "far")),
+            "DRAM": (latency(2097152), width([1 << 28, 4], "far")),
+            "host": ("", f"{table['read_bytes'] / time / 1e9:.0f} GB/s" if time else "?")}
 
 
 @picture("system.svg")
 def system():
     numbers = measured()
-    card = Card("The memory system" + ("" if numbers else ": not measured yet"), 420,
+    whole = not any("?" in words for words in numbers.values())
+    card = Card("The memory system" + ("" if whole else ", measured so far"), 420,
                 "Levels of an H200's memory from the registers to the host's memory: how much each holds, how far it is and how wide.")
     for x, words in ((70, "level"), (220, "holds"), (340, "a load"), (424, "a tick")):
         card.text(x, 62, words, 15, SOFT)
@@ -126,9 +126,9 @@ def system():
         place = card.box(16, 74 + 50 * i, 448, 42, fill)
         card.text(30, place.y + 6, name, 16, at="start", bold=True)
         card.text(220, place.y + 6, holds, 15)
-        for x, words in zip((340, 424), ("no request", "") if name == "registers" else numbers[name] if numbers else ("?", "?")):
+        for x, words in zip((340, 424), ("no request", "") if name == "registers" else numbers[name]):
             if words:
-                card.text(x, place.y + 6, words, 15, bold=bool(numbers))
-    card.text(240, 392, "ns: one load alone. B: bytes a tick for each" if numbers else "ns and bytes a tick: ./days bench 59", 15, SOFT)
-    card.text(240, 411, "multiprocessor, all of them reading." if numbers else "fills them in from its results.", 15, SOFT)
+                card.text(x, place.y + 6, words, 15, bold=words not in ("?", "no request"))
+    card.text(240, 392, "ns: one load alone. B: bytes a tick for each", 15, SOFT)
+    card.text(240, 411, "multiprocessor, all reading." + ("" if whole else " ?: ./days bench 59"), 15, SOFT)
     return card
