@@ -14,6 +14,17 @@ def far_from_zero(make, rows, cols):
     return [make.normal(rows, cols, scale=30.0, shift=500.0)], [make.output(rows, cols)]
 
 
+def far_below_zero(make, rows, cols):
+    """A place beyond the row that holds 0 is the largest element by far."""
+    return [make.normal(rows, cols, scale=3.0, shift=-500.0)], [make.output(rows, cols)]
+
+
+def rising(make, rows, cols):
+    """Each piece of a row brings a larger element than those before it."""
+    values = np.sort(make.normal(rows, cols).values(), axis=1)
+    return [make.fill(values.reshape(-1), rows, cols)], [make.output(rows, cols)]
+
+
 def infinite_in_front(make, rows, cols):
     """Most of a row is -inf, as behind a causal mask; what is finite stands at its end."""
     x = make.normal(rows, cols)
@@ -55,7 +66,7 @@ softmax = Ladder(
     rungs=("three_reads", "online", "one_read", "several"),
     types=("fp32", "fp16", "bf16"),
     problem=matrix,
-    hostile={"far from zero": far_from_zero, "-inf in front": infinite_in_front, "nothing to choose from": nothing_to_choose,
+    hostile={"far from zero": far_from_zero, "far below zero": far_below_zero, "rising": rising, "-inf in front": infinite_in_front, "nothing to choose from": nothing_to_choose,
              "one by far": one_by_far},
     refused={"a matrix stored by columns": column_order, "an output that is wider": narrower_output},
     reference=reference,
