@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
 """Day 46's ideas: pairs are hands of clocks that turn at different speeds, the error of each way to make the angle by position,
-where a product's digits go, and one angle for all heads.
+where a product's digits go, one angle for all heads, which numbers are a pair, and what a thread with 16 bytes takes.
 
     tools/pictures.py 46
 """
 import math
 import struct
 
-from drawing import BAD, EMPTY, GLOBAL, GOOD, INK, LINE, REGISTERS, SOFT, THREADS, Card, picture
+from drawing import BAD, EMPTY, GLOBAL, GOOD, INK, LINE, REGISTERS, SOFT, THREADS, WHITE, Card, constant, picture
 
 DIM, BASE = 128, 10000
 FREQUENCIES = [BASE ** (-2 * i / DIM) for i in range(DIM // 2)]
@@ -68,7 +68,7 @@ def angle_errors(start):
 
 @picture("errors.svg")
 def errors():
-    card = Card("How far sine and cosine are off", 404, "Worst error by position, both logarithmic. Positions in 16 bits are useless from 257 on. A product in fp32 and "
+    card = Card("How far sine and cosine are off", 404, "Worst error of 256 positions, by the first of them, both logarithmic. Positions in 16 bits are useless from 257 on. A product in fp32 and "
                 "its approximation grow with the position, from 1e-5 to 1. A table and turns stay at 1e-7 at every position.")
     left, right, top, bottom = 66, 392, 62, 330
     x_of = lambda position: left + (right - left) * math.log10(position) / 7
@@ -79,7 +79,7 @@ def errors():
         card.text(left - 8, y + 5, "1" if power == 0 else f"1e-{power}", 15, SOFT, "end")
     for position in POSITIONS[::2] + POSITIONS[-1:]:
         card.text(x_of(position), bottom + 22, f"1e{round(math.log10(position))}" if position > 1 else "1", 15, SOFT)
-    card.text((left + right) / 2, bottom + 46, "position", 16, SOFT)
+    card.text((left + right) / 2, bottom + 46, "position, and the 255 after it", 16, SOFT)
     # A bf16 number near 1 has steps of 2^-7, of fp16 of 2^-10: what a result is rounded to anyway.
     y = y_of(2.0 ** -8)
     card.line(left, y, right, y, INK, 1.6, dashed=True)
@@ -125,4 +125,37 @@ def column():
     place = matrix.cell(5, 2)
     card.text(240, place.bottom + 26, "A thread makes sine and cosine once", 16)
     card.text(240, place.bottom + 47, "and turns its pair in every head.", 16)
+    return card
+
+
+@picture("pairs.svg")
+def pairs():
+    card = Card("Which numbers are a pair?", 268, "A head of eight numbers in two orders. Halves: pair i is elements i and 4 + i. Interleaved: pair i is the neighbours 2 i and "
+                "2 i + 1.")
+    for top, name, pair_of in ((84, "halves", lambda i: i % 4), (160, "interleaved", lambda i: i // 2)):
+        row = card.cells(top, "", [pair_of(i) for i in range(8)], 130, 40, 34, fills={i: THREADS[pair_of(i)] for i in range(8)},
+                         inks=dict.fromkeys(range(8), WHITE))
+        card.text(row.left - 10, row.y + 6, name, 16, at="end", bold=True)
+        card.places(row, {i: i for i in range(8)})
+    card.text(240, 62, "a head of 8 numbers, each with the number of its pair", 16, SOFT)
+    card.text(240, 252, "Same colour, same number: one pair.", 16)
+    return card
+
+
+@picture("groups.svg")
+def groups():
+    """A head's 8 pairs in fp32 are two threads' vectors; 10 heads are three groups'."""
+    heads, each = 10, 4
+    count = -(-heads // constant("day46_rope/turn.cuh", "kHeads"))
+    card = Card("Four pairs in four heads", 384, "Ten heads of one token as rows, eight pairs as columns, fp32. A block has two lanes and three groups for the token. The thread of lane 0 "
+                "and group 0 takes pairs 0 to 3 in heads 0, 3, 6 and 9.")
+    matrix = card.matrix(150, 92, heads, 8, 23, fills=lambda r, c: THREADS[r % count] if c < each else EMPTY,
+                         row_names=[f"head {h}" for h in range(heads)], col_names=range(8))
+    card.text(matrix.x, 64, "pairs of one token", 16, bold=True)
+    for head in range(0, heads, count):
+        card.frame(matrix.tile(head, 0, 1, each), INK, 3)
+    for head in range(count):
+        card.text(matrix.right + 12, matrix.cell(head, 0).y + 5, f"group {head}", 15, THREADS[head], "start", bold=True)
+    card.text(240, matrix.bottom + 24, "Framed: one thread, lane 0 of group 0.", 16)
+    card.text(240, matrix.bottom + 45, "Lane 1 has the other four pairs.", 16, SOFT)
     return card
