@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // vectors: 16 bytes of each half of a head, 4 or 8 pairs a thread, and four heads at the same time.
 // Changed since turns: a quarter (an eighth) of the requests, and 128 bytes of a thread on their way, where there was a
-// pair. A thread makes 4 or 8 angles for at least four heads, some nine instructions an element in 16 bits.
+// pair. A thread makes 4 or 8 angles for at least four heads, some five instructions an element in 16 bits.
 // Bound by: memory.
 //
 // inverse: backward. A rotation's transpose is the rotation the other way, so the gradient is turned by the angle's
