@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Day 36's ideas: where a row meets itself and where it does not, who adds to a column's sum, and two stages.
+"""Day 36's ideas: where a row meets itself and where it does not, who adds to a column's sum, two stages, and warps that share a line.
 
     tools/pictures.py 36
 """
@@ -23,7 +23,7 @@ def rows():
 
 @picture("sums.svg")
 def sums():
-    card = Card("Two directions", 316, "dx stays in its place. dgamma and dbeta add up each column over all rows, and dalpha adds up everything.")
+    card = Card("Where the gradients come from", 356, "dx stays in its place. dgamma and dbeta add up each column over all rows, and dalpha adds up everything.")
     matrix = card.matrix(40, 92, 5, 6, 30, "dy, x", fill=GLOBAL)
     dx = card.matrix(276, 92, 5, 6, 30, "dx", fill=OUTPUT)
     card.arrow(matrix.right + 6, matrix.y, dx.left - 6, matrix.y, GOOD)
@@ -32,7 +32,13 @@ def sums():
         card.arrow(place.x, place.bottom + 2, place.x, place.bottom + 20)
         card.box(place.left + 1, place.bottom + 22, 28, 26, REGISTERS)
     card.text(matrix.right + 12, matrix.bottom + 40, "dgamma, dbeta: one a column", 15, at="start")
-    card.text(240, 306, "dalpha: one number for all", 16, SOFT)
+    total = card.box(matrix.left + 1, matrix.bottom + 68, 28, 26, REGISTERS)
+    side = matrix.left - 16
+    card.line(matrix.left - 3, matrix.top, side, matrix.top, SOFT)
+    card.line(matrix.left - 3, matrix.bottom, side, matrix.bottom, SOFT)
+    card.line(side, matrix.top, side, total.y, SOFT)
+    card.arrow(side, total.y, total.left - 1, total.y)
+    card.text(matrix.right + 12, total.y + 6, "dalpha: one for everything", 15, at="start")
     return card
 
 
@@ -40,7 +46,7 @@ def sums():
 def atomics():
     card = Card("Who adds to a column's sum", 352, "grad_atomic: every row adds to the sum. grad_tiles: a thread adds up its part in a register, and each part adds once. "
                 "grad_partials: each part writes a line of its own, and a second kernel adds the lines up.")
-    for i, (name, words, color) in enumerate((("grad_atomic", "8 adds", BAD), ("grad_tiles", "2 adds", SOFT), ("grad_partials", "no adds", GOOD))):
+    for i, (name, words, color) in enumerate((("grad_atomic", "8 atomics", BAD), ("grad_tiles", "2 atomics", SOFT), ("grad_partials", "no atomics", GOOD))):
         left = 24 + 154 * i
         card.text(left + 64, 66, name, 16, bold=True)
         column = card.matrix(left + 10, 82, 8, 1, 22, "", fill=GLOBAL)
@@ -87,7 +93,37 @@ def stages():
         card.arrow(matrix.right + 4, place.y, lines.left - 4, lines.cell(part, 0).y)
     out = card.matrix(312, 190, 1, 8, 16, "", fill=OUTPUT)
     card.arrow(lines.x, lines.bottom + 3, lines.x, out.top - 3)
-    card.text(out.x, out.bottom + 22, "dgamma", 15)
+    card.text(out.x, out.bottom + 22, "dgamma (dbeta likewise)", 15)
     card.text(240, 284, f"Real blocks: {TILE} columns, 1/{PARTS} of the rows.", 16, SOFT)
     card.text(240, 312, "A fixed order: the same bits on every run.", 16, GOOD, bold=True)
+    return card
+
+
+@picture("wide.svg")
+def wide():
+    groups, ahead = constant("day36_dyt/strip.cuh", "kStripThreads") // 32, constant("day36_dyt/07_grad_wide.cu", "kAhead")
+    assert (groups, ahead) == (8, 2)
+    card = Card("Eight warps leave one line", 396, "A block's eight warps have eight rows of the same columns, and then eight more further down. Each keeps its sums in registers. "
+                "At the end the eight meet in shared memory and leave as one line.")
+    left, width, height = 92, 150, 13
+    for half in range(ahead):
+        for warp in range(groups):
+            y = 76 + (half * (groups + 0.7) + warp) * height
+            card.box(left, y, width, height, GLOBAL)
+            card.line(left + 2, y + 2, left + 2, y + height - 2, THREADS[warp % 4], 4)
+        card.text(left - 10, 76 + (half * (groups + 0.7) + 4) * height + 5, "8 rows" if half == 0 else "8 more", 15, SOFT, "end")
+    card.text(left + width / 2, 66, "x, dy", 16, bold=True)
+    bottom = 76 + (2 * groups + 0.7) * height
+    middle = (76 + bottom) / 2
+    sums = card.box(302, middle - 4 * 20, 130, 8 * 20, "none", line="none")
+    card.text(sums.x, sums.top - 14, "shared memory", 15, bold=True)
+    for warp in range(groups):
+        card.box(sums.left, sums.top + 20 * warp, 130, 20, SHARED)
+        card.line(sums.left + 2, sums.top + 20 * warp + 3, sums.left + 2, sums.top + 20 * warp + 17, THREADS[warp % 4], 4)
+    card.arrow(left + width + 8, middle, sums.left - 6, middle)
+    card.arrow(sums.x, sums.bottom + 4, sums.x, sums.bottom + 32)
+    card.box(sums.left, sums.bottom + 34, 130, 20, OUTPUT)
+    card.text(sums.left - 10, sums.bottom + 49, "one line", 15, at="end")
+    card.text(240, 358, f"A row here is a warp's: 32 threads, 16 bytes each. {ahead} rows", 15, SOFT)
+    card.text(240, 380, "of a warp are loaded before the first is worked on.", 15, SOFT)
     return card
