@@ -109,6 +109,16 @@ auto some_not_finite() {
   };
 }
 
+// The largest numbers of either sign among ordinary ones: their gates are 0 or 1, and their squares infinite in fp32.
+auto some_largest() {
+  return [](const char* name, const auto& p, days::Extent n, days::Inputs& in) {
+    constexpr double kLargest = days::TypeInfo<std::remove_cvref_t<decltype(*p.x)>>::kMax;
+    return in.fill(name, n, [](size_t i) {
+      return i % 61 == 3 ? kLargest : i % 61 == 4 ? -kLargest : static_cast<double>(i % 13) - 6;
+    });
+  };
+}
+
 // Each array begins as many elements past an aligned address.
 template <class Xs>
 auto forward(double beta, Xs xs, int x = 0, int y = 0) {
@@ -179,6 +189,7 @@ const auto swish_backward =
         .hostile("dy all equal", backward(1, normal(), equal(1)))
         .hostile("some of dy infinite", backward(1, normal(), some_not_finite()))
         .hostile("special values of x", backward(1, special(), normal()))
+        .hostile("some of x the largest", backward(1, some_largest(), normal()))
         .hostile("x up to 3e4 either way", backward(0.01, within(3e4), normal()))
         .hostile("misaligned x", backward(1, normal(), normal(), 1, 0, 0))
         .hostile("misaligned dy", backward(1, normal(), normal(), 0, 1, 0))
