@@ -240,11 +240,12 @@ class Files(support.Case):
             entries, shapes = contestants.load(catalog.resolve(number, "bench"))
             self.assertLessEqual(set(shapes), {ladder for ladder, _, _ in entries})
             self.assertTrue(entries)
-            listed = (catalog.resolve(number, "bench").folder / "ladder.cpp").read_text()
+            day = catalog.resolve(number, "bench")
+            listed = (day.folder / ("ladder.py" if day.kind == "python" else "ladder.cpp")).read_text()
             names = [(ladder, name) for ladder, name, make in entries if callable(make)]
             self.assertEqual(len(set(names)), len(entries), file)
             for ladder, _ in names:
-                self.assertRegex(listed, rf'REGISTER_LADDER\({ladder}\);|ladder<\w+>\("{ladder}"\)', file)
+                self.assertRegex(listed, rf'(?m)REGISTER_LADDER\({ladder}\);|ladder<\w+>\("{ladder}"\)|^{ladder} = Ladder\(', file)
 
     def test_without_pytorch(self):
         self.replace(contestants.gpu, "detect", lambda: gpu.Probe())
