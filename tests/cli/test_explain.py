@@ -246,6 +246,17 @@ class Command(support.Case):
         self.fails("--file no.cu", "there is no file no.cu", "./days explain --help")
         self.fails("5 --file days", 'explain --file takes no day: "5"', "./days explain --help")
 
+    def test_a_shared_second_stage_is_the_rungs(self):
+        """Kernels of common/ count, but for those of the harness, which make the inputs."""
+        day = mock.Mock(target="day12_layer_norm")
+        files = ["common/harness/fill.cuh", "day12_layer_norm/08_grad_partials.cu", "common/sum_partials.cuh", "common/harness.cu",
+                 "my/day12.cu", "day13_transpose/01_naive.cu"]
+        data = {"kernels": [{"file": file} for file in files]}
+        counted = [kernel["file"] for kernel in explain._of_day(data, day, "my/day12.cu")["kernels"]]
+        self.assertEqual(counted, ["day12_layer_norm/08_grad_partials.cu", "common/sum_partials.cuh", "my/day12.cu"])
+        cub = {"kernels": [{"file": files[0]}, {"file": "cub/device.cuh"}]}  # a baseline has no kernel of ours
+        self.assertEqual(explain._of_day(cub, day)["kernels"], [{"file": "cub/device.cuh"}])
+
     def test_unknown_variant(self):
         self.replace(explain, "_build", lambda day, variant="", rung=None: "program")
         self.replace(explain, "listed", lambda program, yours=False: ["lanes_down", "lanes_across"])

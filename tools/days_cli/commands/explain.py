@@ -147,9 +147,13 @@ def _flags(given):
 
 
 def _of_day(trace, day, file=""):
-    """The launches of the day's own kernels, the learner's in `file` among them: not those that make its inputs."""
-    own = [kernel for kernel in trace["kernels"] if kernel["file"].startswith(day.target + "/") or kernel["file"] == file]
-    return dict(trace, kernels=own or [k for k in trace["kernels"] if not k["file"].startswith("common/harness")])
+    """The launches that are the rung's: of the day's own kernels, the learner's in `file` and those that days share in common/
+    (a sum's second stage), not of the harness', which make the inputs."""
+    def own(path):
+        return path == file or (path.startswith((day.target + "/", "common/")) and not path.startswith("common/harness"))
+
+    kernels = [kernel for kernel in trace["kernels"] if own(kernel["file"])]
+    return dict(trace, kernels=kernels or [k for k in trace["kernels"] if not k["file"].startswith("common/harness")])
 
 
 def count(program, day, variant, flags=(), seconds=None, own="", environment=None):
