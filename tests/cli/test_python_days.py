@@ -268,5 +268,96 @@ class Interpreter(support.Case):
         self.assertEqual(self.run_kernel(dot.format(', input_precision="ieee"'))[4], 0)
 
 
+_PLAIN = '''
+import numpy as np
+from python_days import Counter, Exercise, Ladder, exact
+def problem(make, n):
+    return [make.normal(n)], [make.output(n)]
+def nobody(make, n):
+    return [make.normal(n)], [make.output(n + 1)]
+def measure(launch, inputs, outputs):
+    calls = []
+    class Counting(np.ndarray):
+        def __getitem__(self, at):
+            calls.append(at)
+            return super().__getitem__(at)
+    launch(inputs[0].view(Counting), outputs[0])
+    print("what a rung prints is no part of an answer")
+    return {"reads": len(calls)}
+l = Ladder("l", ("n",), rungs=("slow", "fast", "odd"), by="numpy", orders=True, problem=problem, reference=lambda x: 2 * x, tolerance=exact,
+           shapes=((1,), (5,)), refused={"a longer output": nobody}, show=(4,), bench=((4,),),
+           counters=(Counter("reads", "reads of x"),), measure=measure, counts={"slow": {"reads": 4}, "fast": {"reads": 2}},
+           exercise=Exercise("a goal", starts="slow", solution="fast", gates={"reads": 1}))
+'''
+_SLOW = '''"""An element at a time."""
+import os
+def launch(x, y):
+    if x.shape != y.shape:
+        raise ValueError("x and y differ")
+    for i in range(len(x)):
+        y[i] = 2 * x[i]
+'''
+_FAST = _SLOW.replace("An element", "All").replace("for i in range(len(x)):\n        y[i] = 2 * x[i]", "y[:] = 2 * x[:]")
+_ODD = _SLOW.replace("y[i] = 2 * x[i]", "y[i] = 2 * x[i] if os.environ['SIMT_ORDER'] == 'normal' else 0")
+
+
+@unittest.skipUnless(_python(), "NumPy and Triton are not here")
+class Plain(support.Case):
+    """Rungs that are no kernels of Triton's: a ladder by NumPy, which counts itself."""
+
+    def setUp(self):
+        super().setUp()
+        self.replace(paths, "ROOT", self.folder)
+        self.replace(paths, "MY", self.folder / "my")
+        self.day = self.folder / "day90_plain"
+        self.day.mkdir()
+        (self.day / "README.md").write_text("---\ntitle: T\nkind: python\n---\n")
+        (self.day / "ladder.py").write_text(_PLAIN)
+        for name, text in (("01_slow", _SLOW), ("02_fast", _FAST), ("03_odd", _ODD)):
+            (self.day / f"{name}.py").write_text(text)
+        (self.day / "exercise.py").write_text(_SLOW.replace("y[i] = 2 * x[i]", "pass  # your code"))
+        support.forget()
+
+    def program(self, *words):
+        environment = {**os.environ, "DAYS_BACKEND": "simt", "NO_COLOR": "1"}
+        done = subprocess.run([_python().path, "-B", str(support.ROOT / "tools" / "python_days"), str(self.day), *words], check=False, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment)
+        return done.returncode, done.stdout, done.stderr
+
+    def test_run_shows_the_ladders_own_counters(self):
+        code, out, err = self.program("run", "--variant", "slow,fast")
+        self.assertEqual(code, 0, err)
+        self.assertIn("reads of x", out)
+        self.assertRegex(out, r"slow +ok +0 +4\n")
+        self.assertNotIn("Triton", out)
+
+    def test_what_a_rung_prints_is_no_part_of_the_answer(self):
+        code, out, err = self.program("count", "--variant", "slow")
+        self.assertEqual((code, json.loads(out)["counters"][0]["value"]), (0, 4), err)
+        self.assertIn("no part of an answer", err)
+        self.assertEqual(self.program("compile", "--variant", "slow")[1], "[]")
+
+    def test_tests_hold_a_rung_to_its_counts_and_to_every_order(self):
+        code, out, _ = self.program("test")
+        self.assertEqual(code, 1)
+        self.assertIn("FAIL day90_l fast/counters\n  reads is 1, expected 2", out)
+        self.assertIn("FAIL day90_l odd/fp32_shuffle", out)
+        self.assertIn("11 passed, 3 failed", out)
+
+    def test_judged_as_every_kernel_is(self):
+        day = catalog.resolve("90", "check")
+        self.replace(python_judge.python_day, "PROGRAM", support.ROOT / "tools" / "python_days")
+        self.replace(paths, "BUILD", self.folder)
+        stages = lambda name: [(stage.name, stage.verdict) for stage in python_judge.run_stages(
+            python_judge.Kernel(day, name), python_ladders.gates_of(day), lambda stage: None)]
+        self.assertEqual(stages("exercise"), [("correct", "FAIL")])
+        self.assertEqual(stages("slow"), [("correct", "ok"), ("race-free", "ok"), ("counters", "FAIL")])
+        self.assertEqual(stages("fast"), [("correct", "ok"), ("race-free", "ok"), ("counters", "ok"), ("speed", "skip")])
+        self.assertEqual(stages("odd"), [("correct", "ok"), ("race-free", "FAIL")])
+        gates, says = python_judge.asked_of(rungs.of_day(day)["fast"])
+        self.assertEqual(gates, {"reads": 1})
+        self.assertIn("slow has 4, fast has 1", says[0])
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 
-from days_cli import console, exercises, outputs, paths, python_day, python_metrics, rungs, sass
+from days_cli import console, exercises, outputs, paths, python_day, python_judge, python_ladders, python_metrics, rungs, sass
 from days_cli.errors import WRONG, DaysError
 
 _FLAGS = ("--file", "--backend")
@@ -16,6 +16,14 @@ def explain(day, given):
     for flag in _FLAGS:
         if given.get(flag):
             raise DaysError(f"day {day.label} is a Python day: {flag} means nothing to it", f"./days explain {day.number}")
+    if len(given.words) == 1 and all(ladder["by"] != "triton" for ladder in python_ladders.ladders(day)):
+        return _counters(day, list(rungs.of_day(day)), given)
+    if len(given.words) > 1 and not given.get("--mine"):
+        python_day.known(day, given.words[1], "explain")
+    if len(given.words) > 1:
+        name = rungs.resolve(day, given.words[1], "explain").name if given.get("--mine") else given.words[1]
+        if python_ladders.of_variant(day, name)["by"] != "triton":
+            return _counters(day, [name], given)
     more = [word for name in ("--size", "--type") if given.get(name) for word in (name, given.get(name))]
     if len(given.words) == 1:
         return _day(day, given, more)
@@ -27,6 +35,27 @@ def explain(day, given):
             raise DaysError(f"there is no {exercises.shown(exercises.my_file(rung))} yet", f"./days check {rung.words}")
     python_day.known(day, name, "explain")
     return _rung(day, name, rung, given, more)
+
+
+def _counters(day, names, given):
+    """What a ladder that is not Triton's counts of its rungs."""
+    found = {}
+    for name in names:
+        rung = rungs.resolve(day, name, "explain") if given.get("--mine") else None
+        found[name] = python_judge.measure(python_judge.Kernel(day, name, str(exercises.my_file(rung)) if rung else
+                                                               (python_day.mine_flags(day, name) or ["", ""])[1]))
+    if given.get("--json"):
+        outputs.put_json(given.get("--json"), {"variants": [{"day": day.target, "variant": name, **values} for name, values in found.items()]})
+        return 0
+    console.say(console.paint(f"Day {day.label}: what is counted of its rungs", "bold"))
+    metrics = next(iter(found.values())).metrics
+    across = max(len(metric.label) for metric in metrics) + 2
+    width = max(11, *(len(name) + 2 for name in found))
+    console.say(f"{'':{across}}" + "".join(f"{name:>{width}}" for name in found))
+    for metric in metrics:
+        console.say(f"{metric.label:{across}}" + "".join(f"{metric.shown(values[metric.key]) if metric.key in values else '-':>{width}}"
+                                                         for values in found.values()))
+    return 0
 
 
 def _asked(day, name, more, rung=None, lines=True):

@@ -10,7 +10,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from days_cli import console, exercises, judge, outputs, paths, python_day, python_metrics
+from days_cli import console, exercises, judge, outputs, paths, python_day, python_ladders, python_metrics
 from days_cli import gpu as gpus
 from days_cli.errors import ENVIRONMENT, USAGE, WRONG, DaysError
 from days_cli.judge import Stage
@@ -30,6 +30,10 @@ class Kernel:
     file: str = ""
 
     @property
+    def ladder(self):
+        return python_ladders.of_variant(self.day, self.variant)
+
+    @property
     def flags(self):
         return ["--variant", self.variant, *(["--file", str(self.file)] if self.file else [])]
 
@@ -39,7 +43,7 @@ def _cases(kernel, *more):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "cases"
         line, environment = python_day.command(kernel.day, ["cases", *kernel.flags, "--out", str(path), *more])
-        console.progress("running cases in Triton's interpreter")
+        console.progress("running cases" + (" in Triton's interpreter" if kernel.ladder["by"] == "triton" else ""))
         seconds = judge.case_seconds()
         ended = judge.programs.run(line, {"NO_COLOR": "1", **environment}, paths.ROOT, None, max(judge.PROGRAM_SECONDS, seconds))
         console.clear_progress()
@@ -89,14 +93,16 @@ def correct(kernel):
 
 def _compiles(kernel, told):
     """The last of stage 1: the interpreter takes what the compiler refuses."""
-    for made in python_day.asked(kernel.day, ["compile", *kernel.flags], "compiling for sm_75, sm_80 and sm_90"):
+    triton = kernel.ladder["by"] == "triton"
+    for made in python_day.asked(kernel.day, ["compile", *kernel.flags], "compiling for sm_75, sm_80 and sm_90") if triton else ():
         if "refused" in made:
             return Stage("correct", "FAIL", f"the interpreter runs it, and the compiler refuses it for sm_{made['sm']}",
                          [f"{made['where']}  {_source(made['where'])}" if made["where"] else "The compiler says:", f"    {made['refused']}"])
     refused = sum(case["result"] == "refused" for case in told.cases)
     shapes = len({str(case["shape"]) for case in told.cases})
     return Stage("correct", "ok", f"{len(told.cases) - refused} cases of {shapes} shapes" +
-                 (f", {refused} refused as they must be" if refused else "") + "; compiles for sm_75, sm_80 and sm_90")
+                 (f", {refused} refused as they must be" if refused else "") +
+                 ("; compiles for sm_75, sm_80 and sm_90" if triton else ""))
 
 
 def _source(place):
@@ -107,49 +113,71 @@ def _source(place):
 
 def race_free(kernel):
     """Each order is a run of its own; a race is told whatever came out."""
-    seen = 0
+    seen, triton = 0, kernel.ladder["by"] == "triton"
+    if not triton and not kernel.ladder["orders"]:
+        return Stage("race-free", "skip", "no order of threads that a rung could depend on")
+    of = "programs" if triton else "threads"
     for order in ORDERS:
         told = _cases(kernel, "--small", "--order", order)
         reports = _reports(told.cases, "race", "oob", "uninit", "promise", "assert")
         if reports:
-            return Stage("race-free", "FAIL", f"programs in {order} order", list(reports[0]))
+            return Stage("race-free", "FAIL", f"{of} in {order} order", list(reports[0]))
         if told.failed:
-            return Stage("race-free", "FAIL", f"wrong with programs in {order} order",
-                         [judge._case_name(told.failed[0]), "The result depends on which program runs first."])
+            return Stage("race-free", "FAIL", f"wrong with {of} in {order} order",
+                         [judge._case_name(told.failed[0]), *told.failed[0]["notes"][:6],
+                          f"The result depends on which {of[:-1]} runs first."])
         if told.doubt:
-            return Stage("race-free", "FAIL", f"did not come to its end with programs in {order} order", told.doubt)
+            return Stage("race-free", "FAIL", f"did not come to its end with {of} in {order} order", told.doubt)
         seen += len(told.cases)
-    return Stage("race-free", "ok", f"{seen} cases, {len(ORDERS)} orders of programs, every access watched")
+    return Stage("race-free", "ok", f"{seen} cases, {len(ORDERS)} orders of {of}" + (", every access watched" if triton else ""))
+
+
+class Measured(dict):
+    """{a metric's key: what a kernel has}, with the Metrics that there are of it."""
+
+    def __init__(self, values, metrics):
+        super().__init__(values)
+        self.metrics = metrics
+
+
+def _own_metrics(told):
+    """The metrics of a ladder that counts itself, as the program tells them."""
+    return tuple(python_metrics.Metric(one["key"], one["label"], one["form"], one["apart"], False, one["most"], tuple(one["implied"]))
+                 for one in told)
 
 
 def measure(kernel, code=True):
-    """{a metric's key: what the kernel has}, on the shape that ./days run shows."""
+    """Measured on the shape that ./days run shows."""
     counted = python_day.asked(kernel.day, ["count", *kernel.flags], f"counting {kernel.variant}")
     if counted["result"] != "ok":
         raise DaysError(f"{kernel.variant} is wrong at " + " x ".join(map(str, counted["shape"])), code=WRONG)
+    if kernel.ladder["by"] != "triton":
+        return Measured({one["key"]: one["value"] for one in counted["counters"]}, _own_metrics(counted["counters"]))
     values = python_metrics.of_counts(counted)
     if code:
         made = python_day.asked(kernel.day, ["compile", *kernel.flags, "--arch", str(ARCHITECTURE)], f"compiling {kernel.variant}")[0]
         if "refused" in made:
             raise DaysError(f"the compiler refuses {kernel.variant}: {made['refused']}", code=WRONG)
         values.update(python_metrics.of_code(made))
-    return values
+    return Measured(values, METRICS)
 
 
 def counters(kernel, gates, why=""):
     """Stage 3. gates: {a metric's key: its bound}."""
-    unknown = [key for key in gates if key not in BY_KEY and key != "speed"]
-    if unknown:
-        raise DaysError(f"{kernel.day.target}/ladder.py: a gate is {', '.join(BY_KEY)} or speed, not {unknown[0]}", code=WRONG)
-    asks = [(BY_KEY[key], bound) for key, bound in gates.items() if key in BY_KEY]
-    if not asks:
+    asked = {key: bound for key, bound in gates.items() if key != "speed"}
+    if not asked:
         return Stage("counters", "skip", why or "this exercise has no gate on counters")
     try:
-        values = measure(kernel, any(metric.compiled for metric, _ in asks))
+        values = measure(kernel, any(key in BY_KEY and BY_KEY[key].compiled for key in asked))
     except DaysError as error:
         if error.code != WRONG:
             raise
         return Stage("counters", "FAIL", error.message)
+    known = {metric.key: metric for metric in values.metrics}
+    unknown = [key for key in asked if key not in known]
+    if unknown:
+        raise DaysError(f"{kernel.day.target}/ladder.py: a gate is {', '.join(known)} or speed, not {unknown[0]}", code=WRONG)
+    asks = [(known[key], bound) for key, bound in asked.items()]
     told = [(metric.holds(values[metric.key], bound), f"{metric.label} {metric.shown(values[metric.key])}, asked {metric.bound(bound)}")
             for metric, bound in asks]
     missed = [text for good, text in told if not good]
@@ -193,7 +221,7 @@ def asked_of(rung):
     the order of METRICS. ({}, []) where nothing does."""
     start, goal = (_known(Kernel(rung.day, name)) for name in (rung.before.name, rung.name))
     gates, says = {}, []
-    for metric in METRICS:
+    for metric in start.metrics:
         first, last = start[metric.key], goal[metric.key]
         better, worse = (last, first) if metric.most else (first, last)
         if worse - better <= metric.apart or better and worse / better < _LEAST or len(gates) == 2:
@@ -223,11 +251,13 @@ def _known(kernel):
         known = json.loads(path.read_bytes())
     except (OSError, ValueError):
         known = {}
-    if set(known.get(key, ())) != {metric.key for metric in METRICS}:
+    own = kernel.ladder["by"] != "triton"
+    if own and key not in known or not own and set(known.get(key, {}).get("values", ())) != {metric.key for metric in METRICS}:
         known = {name: values for name, values in known.items() if name.split()[:2] != key.split()[:2]}
-        known[key] = measure(kernel)
+        made = measure(kernel)
+        known[key] = {"values": made, "metrics": [vars(metric) for metric in made.metrics] if own else []}
         outputs.put(path, json.dumps(known, indent=1) + "\n")
-    return known[key]
+    return Measured(known[key]["values"], _own_metrics(known[key]["metrics"]) if own else METRICS)
 
 
 def shown_file(what):

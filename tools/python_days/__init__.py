@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """What a Python day's ladder.py is written with. NumPy alone: no Triton is imported here."""
 from python_days.comparing import exact, within
-from python_days.ladder import Exercise, Ladder
+from python_days.ladder import Counter, Exercise, Ladder
 from python_days.tensors import Tensor
 from python_days.wrong import must_reject
 
-__all__ = ["Exercise", "Ladder", "Tensor", "exact", "must_reject", "within"]
+__all__ = ["Counter", "Exercise", "Ladder", "Tensor", "exact", "must_reject", "within"]

@@ -54,6 +54,9 @@ def is_small(ladder, case):
 
 
 def run(ladder, launch, case, order="normal"):
+    if ladder.by != "triton":
+        from python_days import plain
+        return plain.run(ladder, launch, case, order)
     inputs, outputs = ladder.make(case.kind, case.shape, case.inputs)
     before = [copy.deepcopy(tensor) for tensor in inputs]
     with np.errstate(all="ignore"), watch.Watch(order) as watching:
@@ -101,16 +104,31 @@ def _launched(launch, tensors, watching):
 
 def _told(error, watching):
     """What an exception says, as a line with its place; an assertion of the kernel's becomes a report."""
-    file, line = watch.line_of(error)
+    where, last = watch.line_of(error), _last(error)
+    if isinstance(last, AssertionError):
+        text = _sentence(last, -1)
+        watching.report("assert", where, text or "an assertion fails")
+        return f"an assertion fails: {text}"
+    return told(error)
+
+
+def _last(error):
+    """What an exception came of."""
     while error.__cause__ is not None:
         error = error.__cause__
+    return error
+
+
+def _sentence(error, number):
     words = str(error).strip().splitlines()
-    text = words[-1].strip() if words else ""
-    if isinstance(error, AssertionError):
-        watching.report("assert", (file, line), text or "an assertion fails")
-        return f"an assertion fails: {text}"
+    return words[number].strip() if words else ""
+
+
+def told(error, number=-1):
+    """One line of what an exception says, the last unless another is asked for, with its place."""
+    (file, line), last = watch.line_of(error), _last(error)
     at = f"{shown(file)}:{line}: " if file else ""
-    return f"{at}{type(error).__name__}: {text}"
+    return f"{at}{type(last).__name__}: {_sentence(last, number)}"
 
 
 def describe(report):

@@ -100,23 +100,31 @@ def count(given):
     kind, shape = given.type or ladder.types[0], _shape(day, ladder, given.size) or ladder.show
     if kind not in ladder.types:
         raise DaysError(f"{ladder.name} has no {kind}: {', '.join(ladder.types)}", f"./days explain {day.number}", USAGE)
-    outcome = running.run(ladder, day.launch(given.variant, given.file), running.Case(kind, shape))
+    launch = day.launch(given.variant, given.file)
+    outcome = running.run(ladder, launch, running.Case(kind, shape))
     inputs, outputs = ladder.make(kind, shape, draw=False)
     read, written = ladder.traffic(inputs, outputs)
     json.dump({"ladder": ladder.name, "type": kind, "shape": list(shape), "extents": list(ladder.extents), "read_bytes": read,
                "written_bytes": written, "result": outcome.result, "notes": outcome.notes,
-               "reports": [running.describe(report) for report in outcome.reports], "launches": running.counted(outcome.launches)},
-              sys.stdout)
+               "reports": [running.describe(report) for report in outcome.reports], "launches": running.counted(outcome.launches),
+               "counters": _counters(ladder, launch, kind, shape) if outcome.result == "ok" else []}, sys.stdout)
     return 0
 
 
+def _counters(ladder, launch, kind, shape):
+    """Of a ladder by plain Python, what it counts of the rung; [] of Triton's."""
+    from python_days import plain
+    with plain.silent():
+        return plain.as_json(ladder, plain.measured(ladder, launch, kind, shape))
+
+
 def compile(given):
-    """What the compiler makes of rungs, for several architectures."""
+    """What the compiler makes of rungs, for several architectures; of what is not Triton's, nothing."""
     from python_days import compiled
     day = _day(given)
     found = []
     for ladder, rungs, types, shape in _chosen(day, given):
-        for rung in rungs:
+        for rung in rungs if ladder.by == "triton" else ():
             launch = day.launch(rung, given.file if rung == given.variant else None)
             for kind in types if given.type else types[:1]:
                 for sm in map(int, given.arch.split(",") if given.arch else map(str, compiled.ARCHITECTURES)):

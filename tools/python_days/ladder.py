@@ -22,6 +22,18 @@ class Exercise:
 
 
 @dataclass(frozen=True)
+class Counter:
+    """A figure of a ladder whose kernels are not Triton's: what tells its rungs apart. most: less is better; apart: what two values
+    must differ by to count; implied: by these, so that whoever reaches one of them has this as well."""
+    key: str
+    label: str
+    form: str = "{:,.0f}"
+    apart: float = 0.5
+    most: bool = True
+    implied: Tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Ladder:
     """problem(make, *extents) -> (inputs, outputs) for a Maker; reference(*inputs) -> outputs, of and as arrays in double. A tensor
     that is among both is changed in place."""
@@ -44,6 +56,15 @@ class Ladder:
     sample: Optional[Callable] = None
     exercise: Optional[Exercise] = None
     lesson: str = ""
+    # Who runs the rungs: "triton", or plain Python, which is given PyTorch's tensors ("torch") or NumPy's arrays ("numpy").
+    by: str = "triton"
+    # Of plain Python: what is counted of a rung, measure(launch, inputs, outputs) -> {a counter's key: its value}, on the shape that
+    # run shows; {a rung: {a counter's key: its value}}, to which the tests hold it; and whether the results may depend on an order
+    # of threads, so that cases are run in several (SIMT_ORDER in the environment).
+    counters: Tuple[Counter, ...] = ()
+    measure: Optional[Callable] = None
+    counts: Dict[str, Dict[str, float]] = field(default_factory=dict)
+    orders: bool = False
 
     def make(self, kind, shape, inputs="", draw=True):
         """(inputs, outputs) of a case; inputs: "" or the name of a hostile or refused one."""

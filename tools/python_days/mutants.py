@@ -11,7 +11,7 @@ import time
 from dataclasses import dataclass
 
 from days_cli import paths
-from python_days import cases, watch
+from python_days import cases, testing, watch
 from python_days.day import load, shown
 
 _COMPARED = {ast.Lt: ("<", "<="), ast.LtE: ("<=", "<"), ast.Gt: (">", ">="), ast.GtE: (">=", ">"), ast.Eq: ("==", "!="), ast.NotEq: ("!=", "==")}
@@ -139,7 +139,8 @@ def verdicts(day, numbers):
 def _noticed(ladder, launch):
     """Whether a case fails, or says something; the small ones in other orders, too, as the day's tests have it."""
     for case in cases.all_cases(ladder, thin=True):
-        for order in watch.ORDERS if case.kind == ladder.types[0] and not case.inputs and cases.is_small(ladder, case) else watch.ORDERS[:1]:
+        orders = testing.orders_of(ladder)
+        for order in orders if orders and case.kind == ladder.types[0] and not case.inputs and cases.is_small(ladder, case) else watch.ORDERS[:1]:
             outcome = cases.run(ladder, launch, case, order)
             if outcome.result == "fail" or outcome.reports:
                 return True

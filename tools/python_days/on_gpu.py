@@ -16,7 +16,7 @@ import numpy as np
 from days_cli import console, outputs, paths, result_table, results
 from days_cli import gpu as gpus
 from days_cli.errors import ENVIRONMENT, WRONG, DaysError
-from python_days import cases
+from python_days import cases, plain
 from python_days.comparing import compare
 from python_days.day import load
 from python_days.tensors import TYPES, Tensor
@@ -58,7 +58,7 @@ class Problem:
     """A case in the GPU's memory; what a contestant sees: type, shape by name, inputs, outputs."""
 
     def __init__(self, ladder, kind, shape, inputs=""):
-        self.type, self.shape = kind, dict(zip(ladder.extents, shape))
+        self.type, self.shape, self.by = kind, dict(zip(ladder.extents, shape)), ladder.by
         self.host_inputs, self.host_outputs = ladder.make(kind, shape, inputs)
         self.before = [copy.deepcopy(tensor) for tensor in self.host_inputs] if any(
             tensor is made for tensor in self.host_inputs for made in self.host_outputs) else self.host_inputs
@@ -68,6 +68,9 @@ class Problem:
 
     @property
     def arguments(self):
+        """What a rung is given."""
+        if self.by == "torch":
+            return self.inputs
         return [*self.inputs, *(t for t in self.outputs if not any(t is other for other in self.inputs))]
 
     def prepare(self):
@@ -84,9 +87,11 @@ def outcome(ladder, launch, case):
     """cases.Outcome of a case on the GPU: results alone."""
     problem = Problem(ladder, case.kind, case.shape, case.inputs)
     try:
-        launch(*problem.arguments)
+        _store(problem, launch(*problem.arguments))
         made = problem.made()
-    except ValueError as error:
+    except plain.Unavailable:
+        raise
+    except (ValueError, RuntimeError) if ladder.by == "torch" else ValueError as error:
         if case.inputs in ladder.refused:
             return cases.Outcome("refused", notes=[str(error)])
         return cases.Outcome("fail", notes=[f"the launcher refuses it: {error}"])
@@ -161,6 +166,9 @@ def _table(day, ladder, rungs, kind, shape, sweep, file=None):
             said, worst = reference.complaint(problem.made())
         except ImportError as error:
             row.update(result="missing", reason=f"not installed: {error.name or error}")
+            continue
+        except plain.Unavailable as error:
+            row.update(result="missing", reason=str(error))
             continue
         except (RuntimeError, ValueError, triton.CompilationError, triton.runtime.OutOfResources) as error:
             skipped = type(error).__name__ == "Skip" or sort == "library"

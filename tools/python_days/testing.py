@@ -14,13 +14,13 @@ from pathlib import Path
 
 from days_cli import console
 from days_cli.errors import WRONG
-from python_days import cases, watch
+from python_days import cases, plain, watch
 
 
 def run(day):
     results = _Results(day)
     on_gpu = os.environ.get("DAYS_BACKEND") == "cuda"
-    compiler = _Compiler(day)
+    compiler = _Compiler(day) if any(ladder.by == "triton" for ladder in day.ladders) else None
     for ladder in day.ladders:
         for rung in ladder.rungs:
             launch = day.launch(rung)
@@ -28,12 +28,14 @@ def run(day):
                 _on_gpu(results, ladder, rung, launch)
             else:
                 _interpreted(results, ladder, rung, launch)
+            if ladder.by != "triton" and rung in ladder.counts:
+                results.case(ladder, f"{rung}/counters", lambda of=ladder, r=rung, made=launch: plain.complaint(of, r, made))
     if not on_gpu:
         for wrong in day.wrong():
-            if wrong.by == "run":
+            if wrong.by != "compiler":
                 ladder = next(ladder for ladder in day.ladders if ladder.name == wrong.ladder)
                 results.case(ladder, f"must_reject/{wrong.name}", lambda w=wrong, of=ladder: _rejected(of, w))
-    for made in compiler.answers():
+    for made in compiler.answers() if compiler else ():
         ladder = next(ladder for ladder in day.ladders if ladder.name == made["ladder"])
         results.case(ladder, made["name"], lambda m=made: m["complaint"])
     return results.told()
@@ -92,6 +94,11 @@ def _complaint(outcome, races=True):
     return "\n".join(said)
 
 
+def orders_of(ladder):
+    """The orders of programs, or of threads, in which small cases are run; () where no order can matter."""
+    return watch.ORDERS if ladder.by == "triton" else plain.ORDERS if ladder.orders else ()
+
+
 def _interpreted(results, ladder, rung, launch):
     grouped = {}
     for case in cases.all_cases(ladder, thin=not os.environ.get("DAYS_TEST_ALL")):
@@ -99,8 +106,10 @@ def _interpreted(results, ladder, rung, launch):
     for group in grouped.values():
         results.case(ladder, _name(rung, group[0]), lambda g=group: "\n".join(filter(None, (
             _prefixed(case, _complaint(cases.run(ladder, launch, case))) for case in g))))
+    if not orders_of(ladder):
+        return
     small = [case for (kind, _), group in grouped.items() for case in group[:1] if kind == ladder.types[0] and cases.is_small(ladder, case)]
-    for order in watch.ORDERS[1:]:
+    for order in orders_of(ladder)[1:]:
         chosen = small if os.environ.get("DAYS_TEST_ALL") else small[-3:]
         results.case(ladder, f"{rung}/{ladder.types[0]}_{order}", lambda o=order, c=chosen: "\n".join(filter(None, (
             _prefixed(case, _complaint(cases.run(ladder, launch, case, o))) for case in c))))
@@ -120,10 +129,13 @@ def _on_gpu(results, ladder, rung, launch):
 def _rejected(ladder, wrong):
     """What is wrong with a wrong kernel: that nothing rejects it, or that other words do."""
     heard = []
+    if wrong.by == "counters":
+        said = plain.told_counters(ladder, wrong.launch)
+        return "" if wrong.says in said else f'nothing says "{wrong.says}" of it. What is said:\n{said}'
     for case in cases.all_cases(ladder, thin=True):
         if case.inputs in ladder.refused:
             continue
-        for order in watch.ORDERS if cases.is_small(ladder, case) else watch.ORDERS[:1]:
+        for order in orders_of(ladder) if orders_of(ladder) and cases.is_small(ladder, case) else watch.ORDERS[:1]:
             said = _complaint(cases.run(ladder, wrong.launch, case, order))
             if wrong.says in said:
                 return ""

@@ -8,7 +8,7 @@ from typing import Callable
 
 @dataclass(frozen=True)
 class Wrong:
-    """by: "run", in the interpreter, or "compiler"."""
+    """by: "run", in the interpreter, "compiler", or "counters", of a ladder by plain Python."""
     ladder: str
     name: str
     says: str

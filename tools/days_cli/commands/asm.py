@@ -11,7 +11,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from days_cli import (arguments, catalog, console, exercises, ladders, outputs, paths, python_day, python_setup, sass, settings,
+from days_cli import (arguments, catalog, console, exercises, ladders, outputs, paths, python_day, python_ladders, python_setup, sass, settings,
                       toolchain)
 from days_cli.builder import lock
 from days_cli.errors import ENVIRONMENT, WRONG, DaysError
@@ -218,6 +218,10 @@ def _python(day, given, arch, threads):
     """The same of what Triton's compiler makes of rungs in Python, for the arguments that their launchers give."""
     names = [given.words[1]] if len(given.words) > 1 else list(ladders.files(day))
     python_day.known(day, names[0], "asm")
+    names = [name for name in names if python_ladders.of_variant(day, name)["by"] == "triton"]
+    if not names:
+        raise DaysError(f"day {day.label} has no kernel that Triton compiles there; ./days asm --file shows a CUDA program's code",
+                        "./days asm --help")
     lines = len(given.words) > 1
     words = ["compile", "--variant", ",".join(names), "--arch", str(_number(arch)), *(["--lines"] if lines else []),
              *python_day.mine_flags(day, names[0]),

@@ -6,7 +6,7 @@ import difflib
 import sys
 
 from days_cli import (arguments, console, exercises, judge, ladders, paths, program_day, program_explain, program_judge,
-                      python_judge, python_metrics, rung_gates, rungs, timeline)
+                      python_judge, rung_gates, rungs, timeline)
 from days_cli.errors import DaysError
 
 USAGE = "DAY [RUNG]"
@@ -81,10 +81,10 @@ def _print_metrics(what, mine, rung):
     except DaysError as error:
         console.note(f"{exercises.shown(mine)} has no counts: {error.message}")
         yours = None
-    across = max(len(metric.label) for metric in python_metrics.METRICS) + 2
+    across = max(len(metric.label) for metric in theirs.metrics) + 2
     width = max(11, len(rung))
     console.say(f"{'':{across}}{'yours':>11}  {rung:>{width}}")
-    for metric in python_metrics.METRICS:
+    for metric in theirs.metrics:
         if theirs[metric.key] or yours and yours[metric.key]:
             left = metric.shown(yours[metric.key]) if yours else "-"
             console.say(f"{metric.label:{across}}{left:>11}  {metric.shown(theirs[metric.key]):>{width}}")
