@@ -273,6 +273,7 @@ struct Gates {
   // Sectors of global memory that atomic operations touch, for each sector of input, at most; negative: no gate.
   double atomics_per_input = -1;
   int launches = 0;       // kernels that one call launches, at most; 0: no gate
+  int blocks = 0;         // of the launch that has the fewest, at least; 0: no gate
   double workspace = -1;  // bytes of its workspace that it writes, at most; negative: no gate
   double speed = 0;       // share of the device's limit, at least; on a GPU alone
 };

@@ -160,6 +160,14 @@ class Gates(unittest.TestCase):
                          {"reads_per_input", "requests"})
         self.assertEqual(set(self.falls({"sectors": 900, "wasted_sectors": 0.8}, {"sectors": 200})), {"sectors"})
 
+    def test_more_blocks_are_asked_where_there_are_twice_as_many(self):
+        more = lambda start, goal: [(ask.limit, ask.holds(ask.limit), ask.holds(ask.limit - 1), ask.bound())
+                                    for ask in rung_gates._more_blocks({"blocks": start}, {"blocks": goal})]
+        self.assertEqual(more(8, 128), [(64, True, False, "at least 64")])
+        self.assertEqual(more(8, 16), [(16, True, False, "at least 16")])
+        self.assertEqual(more(8, 15), [])
+        self.assertEqual(more(0, 128), [])
+
     def test_the_copy_engine_is_not_asked_to_move_less(self):
         self.assertEqual(self.falls({"sectors": 1000, "requests": 100}, {"bulk_bytes": 32000}), {"requests": 10})
 

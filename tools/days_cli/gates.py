@@ -31,4 +31,5 @@ GATES = (Gate("reads_per_input", "reads per input", "{:.2f}", 0),
          Gate("bytes_per_request", "bytes a request", "{:.0f}", 0, most=False),
          Gate("atomics_per_input", "atomic sectors per input", "{:.2f}", -1),
          Gate("launches", "launches", "{:.0f}", 0),
+         Gate("blocks", "blocks of the smallest launch", "{:,.0f}", 0, most=False),
          Gate("workspace", "bytes of workspace written", "{:.0f}", -1))

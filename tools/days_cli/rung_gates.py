@@ -53,6 +53,9 @@ COUNTERS = (
 # Asked where none of the others falls: they are what a rung costs, and seldom what it is about.
 BESIDES = (Metric("barriers", "barriers", means="Each __syncthreads() counts once for each block that comes to it."),
            Metric("shared_requests", "requests to shared memory", means="A request is one instruction of a warp."))
+# Asked where no counter falls, and more of it: a multiprocessor without a block stands idle, which no counter of accesses shows.
+BLOCKS = Metric("blocks", "blocks of the smallest launch", means="A multiprocessor that gets no block stands idle.")
+_MORE_BLOCKS = 2  # a rung with so many times the blocks is about them, and half of its gain is enough
 CODE = (Metric("load_bits", "bits of a thread's widest load from global memory"),
         Metric("shared_bytes", "bytes of shared memory a block"), Metric("registers", "registers a thread"))
 
@@ -134,7 +137,7 @@ def _find(rung):
         found = _falls(other_start, other_goal, COUNTERS)
         if found:
             return Gates("counters", found, notes=other_notes, kept=_kept(other_start, other_goal), prefix=prefix)
-    found = _falls(start, goal, BESIDES)
+    found = _falls(start, goal, BESIDES) or _more_blocks(start, goal)
     if found:
         return Gates("counters", found, notes=notes, kept=kept)
     why, install = "no counter tells them apart", ""
@@ -200,6 +203,11 @@ def _limit(metric, start, goal):
     return limit if goal <= limit < start else goal
 
 
+def _more_blocks(start, goal):
+    first, last = start[BLOCKS.key], goal[BLOCKS.key]
+    return [Ask(BLOCKS, first, last, max(_MORE_BLOCKS * first, last // 2))] if last >= _MORE_BLOCKS * first > 0 else []
+
+
 def _code_falls(start, goal):
     found = []
     if goal["load_bits"] > start["load_bits"] > 0:
@@ -235,7 +243,7 @@ def _counts(rung, size, more=(), prefix=""):
 def _whole(counts):
     """Whether what the file of counts has is what _counts() puts there."""
     return (isinstance(counts, list) and list(map(type, counts)) == [dict, list, dict]
-            and all(metric.key in counts[0] for metric in (*COUNTERS, *BESIDES)))
+            and all(metric.key in counts[0] for metric in (*COUNTERS, *BESIDES, BLOCKS)))
 
 
 def code_of(file):
@@ -339,6 +347,9 @@ def _where(ask, launches):
     if key == "launches":
         return ["Launched: " + ", ".join(launch.name + (f" {launch.times} times" if launch.times > 1 else "")
                                          for launch in launches)]
+    if key == "blocks":
+        few = min(launches, key=lambda launch: launch.blocks)
+        return [f"Launched: {few.name} with {few.blocks:,} blocks of {math.prod(few.block)} threads"]
     if key == "barriers":
         lines = sorted({(line.file, line.line) for launch in launches for line in launch.of_space("barrier")})
         return ["Barriers at " + ", ".join(f"{file}:{number}" for file, number in lines)] if lines else []

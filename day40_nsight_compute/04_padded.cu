@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+//
+// Answers the third profile: what do the warps wait for? Changed since turned: a row of the tile is one float longer, so
+// that the words of a column lie in 32 different banks.
+// Bound by: DRAM. Each float of x is read twice and each of z written once, 12 bytes.
+#include "common/check.h"
+#include "common/util.h"
+#include "day40_nsight_compute/columns.h"
+#include "day40_nsight_compute/maxima.cuh"
+
+namespace day40 {
+namespace {
+
+__global__ void padded_kernel(const float* x,     // (samples, features)
+                              const float* most,  // (features)
+                              float* z,           // (features, samples)
+                              int samples, int features) {
+  __shared__ float tile[kTile][kTile + 1];  // [feature][sample]
+  const int feature = blockIdx.x * kTile + threadIdx.x;
+  const int64_t begin = int64_t{blockIdx.y} * kChunk, end = min(begin + kChunk, int64_t{samples});
+  const float largest = feature < features ? most[feature] : 0;
+  for (int64_t first = begin; first < end; first += kTile) {
+    for (int i = threadIdx.y; i < kTile; i += kBlockRows) {
+      if (feature < features && first + i < end) {
+        const float value = x[(first + i) * features + feature];
+        tile[threadIdx.x][i] = largest > 0 ? value / largest : value;
+      }
+    }
+    __syncthreads();
+    for (int i = threadIdx.y; i < kTile; i += kBlockRows) {
+      const int feature = blockIdx.x * kTile + i;  // a warp's 32 lanes store 32 samples of it
+      const int64_t sample = first + threadIdx.x;
+      if (feature < features && sample < end) z[int64_t{feature} * samples + sample] = tile[i][threadIdx.x];
+    }
+    __syncthreads();  // the next turn of the loop fills the tile again
+  }
+}
+
+}  // namespace
+
+template <class T>
+void columns_padded(const Columns<T>& p, cudaStream_t stream) {
+  require_problem(p, "padded");
+  days::require_needs(p, "padded", kSamples);
+  find_maxima(p, kChunk, stream);
+  const dim3 block(kTile, kBlockRows);
+  const dim3 grid(days::ceil_div(p.features, kTile), days::ceil_div(p.samples, kChunk));
+  padded_kernel<<<grid, block, 0, stream>>>(p.x, p.most, p.z, p.samples, p.features);
+  CUDA_CHECK_LAUNCH();
+}
+
+INSTANTIATE_LAUNCHER(columns_padded, Columns, float);
+
+}  // namespace day40
