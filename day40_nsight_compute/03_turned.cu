@@ -28,9 +28,9 @@ __global__ void turned_kernel(const float* x,     // (samples, features)
     }
     __syncthreads();
     for (int i = threadIdx.y; i < kTile; i += kBlockRows) {
-      const int feature = blockIdx.x * kTile + i;  // a warp's 32 lanes store 32 samples of it
+      const int row = blockIdx.x * kTile + i;  // of z: a feature, of which a warp's lanes store 32 samples
       const int64_t sample = first + threadIdx.x;
-      if (feature < features && sample < end) z[int64_t{feature} * samples + sample] = tile[i][threadIdx.x];
+      if (row < features && sample < end) z[int64_t{row} * samples + sample] = tile[i][threadIdx.x];
     }
     __syncthreads();  // the next turn of the loop fills the tile again
   }

@@ -17,9 +17,8 @@ __global__ void exercise_kernel(const float* x,     // (samples, features)
                                 const float* most,  // (features), the largest |x| of each
                                 float* z,           // (features, samples)
                                 int samples, int features) {
-  __shared__ float tile[kTile][kTile];  // [feature][sample]
   // 1. Which samples are this block's? The launch below is the candidate's: are there enough blocks?
-  // 2. Fill the tile: which element of x does a thread take, so that a warp's lanes are neighbours? Divide it here.
+  // 2. Declare a tile, [feature][sample], as the candidate does, and fill it: which element of x does a thread take, so that a warp's lanes are neighbours? Divide it here.
   // 3. Empty the tile: which element of z does a thread store, so that a warp's lanes are neighbours there?
   // 4. Which banks do a warp's lanes want, each time?
   // your code

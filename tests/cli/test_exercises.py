@@ -368,8 +368,13 @@ class Files(unittest.TestCase):
     def test_gates_on_launches_and_workspace(self):
         kernel = judge.Kernel(self.day)
         none = {gate.key: gate.unset for gate in judge.GATES}
-        counted = {**{gate.key: 0 for gate in judge.GATES}, "launches": 2, "workspace": 4096}
-        with mock.patch.object(judge, "measure", lambda kernel: (counted, [])):
+        counted = {**{gate.key: 0 for gate in judge.GATES}, "launches": 2, "workspace": 4096, "blocks": 8}
+        few = mock.Mock(blocks=8, block=(32, 8, 1), lines=[])
+        few.name = "few_kernel"
+        with mock.patch.object(judge, "measure", lambda kernel: (counted, [few])):
+            stage = judge.counters(kernel, {**none, "blocks": 64})
+            self.assertEqual((stage.verdict, stage.about, stage.lines[0]), ("FAIL", "blocks of the smallest launch 8, at least 64",
+                                                                            "Launched: few_kernel with 8 blocks of 256 threads"))
             for gates, verdict, about in (({"launches": 1}, "FAIL", "launches 2, at most 1"),
                                           ({"launches": 2}, "ok", "launches 2, at most 2"),
                                           ({"workspace": 0}, "FAIL", "bytes of workspace written 4096, at most 0"),

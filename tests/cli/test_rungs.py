@@ -135,7 +135,7 @@ class Starts(unittest.TestCase):
                 self.assertEqual(rungs.version(found) == version, same)
 
 
-NOTHING = {metric.key: 0 for metric in (*rung_gates.COUNTERS, *rung_gates.BESIDES)} | {"bulk_bytes": 0}
+NOTHING = {metric.key: 0 for metric in (*rung_gates.COUNTERS, *rung_gates.BESIDES, rung_gates.BLOCKS)} | {"bulk_bytes": 0}
 
 
 class Gates(unittest.TestCase):

@@ -282,22 +282,25 @@ def counters(kernel, gates, solution=""):
             holds, less = gate.holds(values[gate.key], gates), ""
             if not holds and gate.key == "wasted_sectors":
                 less = _moves_less(kernel, values, solution)
-            found.append((holds or bool(less),
+            found.append((gate.key, holds or bool(less),
                           f"{gate.label} {gate.form.format(values[gate.key])}, {less or gate.bound(gates)}"))
     except DaysError as error:
         if error.code != WRONG:
             raise
         return Stage("counters", "FAIL", error.message)
-    missed = [text for holds, text in found if not holds]
+    missed = {key: text for key, holds, text in found if not holds}
     if not missed:
-        return Stage("counters", "ok", "; ".join(text for _, text in found))
+        return Stage("counters", "ok", "; ".join(text for _, _, text in found))
     lines = []
-    if gates["wasted_sectors"] < 1 or gates["conflicts"] >= 0:
+    if list(missed) == ["blocks"]:
+        few = min(launches, key=lambda launch: launch.blocks)
+        lines.append(f"Launched: {few.name} with {few.blocks:,} blocks of {math.prod(few.block)} threads")
+    elif gates["wasted_sectors"] < 1 or gates["conflicts"] >= 0:
         worst = max((line for launch in launches for line in launch.lines if line.space in ("global", "shared")),
                     key=lambda line: max(line.sectors - line.least, 0) if line.space == "global" else line.conflicts)
         lines.append(f"{worst.file}:{worst.line}  {worst.verb} {worst.text.strip()}")
     word = "exercise" if kernel.variant == "exercise" else kernel.variant
-    return Stage("counters", "FAIL", "; ".join(missed), [*lines, f"Why: ./days explain {kernel.day.number} {word}"])
+    return Stage("counters", "FAIL", "; ".join(missed.values()), [*lines, f"Why: ./days explain {kernel.day.number} {word}"])
 
 
 def speed(kernel, gates):
