@@ -86,12 +86,13 @@ class Problem:
 def outcome(ladder, launch, case):
     """cases.Outcome of a case on the GPU: results alone."""
     problem = Problem(ladder, case.kind, case.shape, case.inputs)
+    refusals = (ValueError, RuntimeError) if ladder.by == "torch" else (ValueError,)
     try:
         _store(problem, launch(*problem.arguments))
         made = problem.made()
     except plain.Unavailable:
         raise
-    except (ValueError, RuntimeError) if ladder.by == "torch" else ValueError as error:
+    except refusals as error:
         if case.inputs in ladder.refused:
             return cases.Outcome("refused", notes=[str(error)])
         return cases.Outcome("fail", notes=[f"the launcher refuses it: {error}"])
