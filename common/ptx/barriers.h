@@ -119,15 +119,17 @@ __device__ __forceinline__ void setmaxnreg_dec() {
 #endif
 }
 
+// ---- kernels of one stream that may overlap (programmatic dependent launch) ----
+
 // griddepcontrol.wait: until the grids that this one was launched to overlap with have ended. Section
 // "griddepcontrol".
 __device__ __forceinline__ void griddepcontrol_wait() {
-#if !defined(__SIMT__) && __CUDA_ARCH__ >= 900
+#if defined(__SIMT__) || __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
 }
 
-// griddepcontrol.launch_dependents: grids that wait for this one to say so may start. Section
+// griddepcontrol.launch_dependents: grids that wait for this one to say so may start; on the CPU they never do. Section
 // "griddepcontrol".
 __device__ __forceinline__ void griddepcontrol_launch_dependents() {
 #if !defined(__SIMT__) && __CUDA_ARCH__ >= 900

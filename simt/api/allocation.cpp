@@ -3,6 +3,7 @@
 // Allocation, host memory that the device sees, and questions about addresses.
 
 #include "api/memory.h"
+#include "runtime/operations.h"
 
 namespace simt {
 

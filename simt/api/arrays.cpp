@@ -3,6 +3,7 @@
 // cudaMallocArray and its family.
 
 #include "api/arrays.h"
+#include "runtime/operations.h"
 
 #include <algorithm>
 #include <mutex>

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "api/calls.h"
+#include "runtime/spinning.h"
 
 namespace simt {
 

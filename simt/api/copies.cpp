@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "api/memory.h"
+#include "runtime/device_memory.h"
 
 namespace simt {
 namespace {

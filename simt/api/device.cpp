@@ -18,6 +18,7 @@
 #endif
 
 #include "api/calls.h"
+#include "runtime/operations.h"
 
 namespace simt {
 namespace {

@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "api/graphs.h"
+#include "runtime/operations.h"
 
 namespace {
 using Clock = std::chrono::steady_clock;

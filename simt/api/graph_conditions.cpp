@@ -10,6 +10,8 @@
 #include <unordered_map>
 
 #include "api/graphs.h"
+#include "runtime/failures.h"
+#include "runtime/options.h"
 
 namespace simt {
 

@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "api/graphs.h"
+#include "runtime/operations.h"
 
 struct CUgraphExec_st {
   std::unique_ptr<CUgraph_st> graph;  // a copy, whose nodes know their originals

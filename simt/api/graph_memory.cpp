@@ -8,6 +8,7 @@
 #include <unordered_set>
 
 #include "api/graphs.h"
+#include "runtime/failures.h"
 
 namespace simt {
 namespace {

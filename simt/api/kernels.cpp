@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "api/calls.h"
+#include "runtime/device_memory.h"
 
 namespace simt {
 namespace {
@@ -86,6 +87,9 @@ cudaError_t read_config(const cudaLaunchConfig_t* config, LaunchConfig* read) {
       case cudaLaunchAttributeCooperative:
         read->options.cooperative = attribute.val.cooperative != 0;
         break;
+      case cudaLaunchAttributeProgrammaticStreamSerialization:
+        read->options.may_overlap = attribute.val.programmaticStreamSerializationAllowed != 0;
+        break;
       case cudaLaunchAttributeClusterDimension: {
         const auto& c = attribute.val.clusterDim;
         if (c.x == 0 || c.y == 0 || c.z == 0) return result(cudaErrorInvalidValue);
@@ -93,8 +97,7 @@ cudaError_t read_config(const cudaLaunchConfig_t* config, LaunchConfig* read) {
         break;
       }
       default:
-        break;  // hints for scheduling and caches; the order in a stream is stricter here than any of them
-                // asks
+        break;  // hints for scheduling and caches
     }
   }
   return cudaSuccess;

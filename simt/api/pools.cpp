@@ -10,6 +10,7 @@
 #include <unordered_map>
 
 #include "api/graphs.h"
+#include "runtime/operations.h"
 
 struct CUmemPoolHandle_st {
   std::map<cudaMemPoolAttr, unsigned long long> attributes;

@@ -13,6 +13,8 @@
 
 #include "api/memory.h"
 #include "runtime/cures.h"
+#include "runtime/module.h"
+#include "runtime/ordering.h"
 
 #ifdef __linux__
 extern "C" const char data_start __attribute__((weak));  // the linker's

@@ -3,6 +3,7 @@
 // Texture and surface objects: made, asked about, destroyed. How they are read: runtime/textures.cpp.
 
 #include "api/arrays.h"
+#include "runtime/operations.h"
 
 namespace simt {
 namespace {

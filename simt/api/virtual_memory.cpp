@@ -15,6 +15,8 @@
 #include <mutex>
 
 #include "api/calls.h"
+#include "runtime/operations.h"
+#include "runtime/ordering.h"
 
 namespace {
 

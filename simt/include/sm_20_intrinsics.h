@@ -1,9 +1,2 @@
 // SPDX-License-Identifier: MIT
-//
-// Part of cuda_runtime.h here.
-#ifndef __SM_20_INTRINSICS_H__
-#define __SM_20_INTRINSICS_H__
-
-#include "cuda_runtime.h"
-
-#endif
+#include "cuda_runtime.h"  // which holds all of it here

@@ -18,7 +18,8 @@
 #include <map>
 #include <set>
 
-#include "internal.h"
+#include "device_memory.h"
+#include "doubts.h"
 #include "shadow.h"
 
 namespace simt {
@@ -169,8 +170,8 @@ const char* kind_name(MemoryKind kind) {
 }
 
 std::string buffer_text(const Allocation& buffer) {
-  return format_text("%s%sa %s buffer of %zu bytes", buffer.name, buffer.name[0] ? ", " : "",
-                     kind_name(buffer.kind), buffer.bytes);
+  return format_text("%s%sa %s buffer of %s", buffer.name, buffer.name[0] ? ", " : "", kind_name(buffer.kind),
+                     bytes_text(buffer.bytes).c_str());
 }
 
 namespace {
@@ -366,8 +367,8 @@ bool release(void* pointer) {
   Entry& e = it->second;
   // Closed memory is as it was when its canaries were looked at last.
   if (const std::ptrdiff_t distance = e.closed ? 0 : broken_canary(it->first, e)) {
-    report_host("simt-oob-global", "a buffer of %zu bytes was overrun: a byte %td bytes %s was overwritten",
-                e.bytes, distance > 0 ? distance : -distance,
+    report_host("simt-oob-global", "a buffer of %s was overrun: a byte %s %s was overwritten",
+                bytes_text(e.bytes).c_str(), bytes_text(static_cast<std::size_t>(std::abs(distance))).c_str(),
                 distance > 0 ? "past its end" : "before its start");
   }
   // Fresh zero pages, or none at all, under the old addresses: gives the memory back and makes them
@@ -465,12 +466,12 @@ void check_canaries(const char* kernel) {
     failure.title = "out of bounds on global memory";
     failure.error = cudaErrorIllegalAddress;
     failure.details = format_text(
-        "kernel %s wrote a byte %s a buffer of %zu bytes\n"
+        "kernel %s wrote a byte %s a buffer of %s\n"
         "Found after the launch; a checked build names the line.",
         kernel,
         b.distance > 0 ? past_end_of(b.distance - 1).c_str()
-                       : format_text("%td bytes before", -b.distance).c_str(),
-        b.bytes);
+                       : (bytes_text(static_cast<std::size_t>(-b.distance)) + " before").c_str(),
+        bytes_text(b.bytes).c_str());
     print_failure(failure, kernel);
     set_sticky(failure.error);
   }

@@ -2,6 +2,9 @@
 //
 // cp.async and its groups, and the queue of copies that barriers count.
 #include "async.h"
+#include "copies_under_way.h"
+#include "device_memory.h"
+#include "permutation.h"
 
 #include <algorithm>
 
@@ -82,7 +85,8 @@ void check_shared_range(const Block& block, const void* p, std::size_t bytes, st
          operation, alignment, reinterpret_cast<std::uintptr_t>(p) % alignment);
   }
   if (address < block.shared || address + bytes > block.shared + block.shared_bytes) {
-    fail("simt-oob-shared", "%s: %zu bytes at %p are not in the block's shared memory", operation, bytes, p);
+    fail("simt-oob-shared", "%s: %s at %p are not in the block's shared memory", operation,
+         bytes_text(bytes).c_str(), p);
   }
 }
 
@@ -97,10 +101,10 @@ void check_global_range(const void* p, std::size_t bytes, std::size_t alignment,
   if (find_allocation(p, &found) && address + bytes <= found.base + found.bytes) return;
   const bool known = nearest_allocation(p, &found);
   fail(known && !found.live ? "simt-use-after-free" : "simt-oob-global",
-       "%s: %zu bytes of global memory are not in one live buffer\n"
-       "They start %td bytes after the start of a %s buffer of %zu bytes.",
-       operation, bytes, known ? address - found.base : 0, known ? kind_name(found.kind) : "global",
-       known ? found.bytes : 0);
+       "%s: %s of global memory are not in one live buffer\n"
+       "They start %td bytes after the start of a %s buffer of %s.",
+       operation, bytes_text(bytes).c_str(), known ? address - found.base : 0,
+       known ? kind_name(found.kind) : "global", bytes_text(known ? found.bytes : 0).c_str());
 }
 
 void poison_destination(char* to, std::size_t bytes) {

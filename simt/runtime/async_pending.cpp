@@ -9,6 +9,7 @@
 #include <cstdlib>
 
 #include "async.h"
+#include "copies_under_way.h"
 
 namespace simt {
 namespace {

@@ -3,7 +3,7 @@
 // Barriers: of a block, of a cluster, of a cooperative grid.
 #include <cstdio>
 
-#include "internal.h"
+#include "ordering.h"
 
 namespace simt {
 namespace {

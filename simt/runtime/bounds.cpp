@@ -3,7 +3,8 @@
 // Arrays of known size, in checked builds: the compiler (-fsanitize=bounds-strict) calls this before an index
 // that is out of range, with the array's type and the place. It is ours, no libubsan is linked. The types
 // are UBSan's.
-#include "internal.h"
+#include "shared_memory.h"
+#include "workers.h"
 
 namespace simt {
 

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "checked.h"
 #include "checked_races.h"
+#include "copies_under_way.h"
+#include "device_memory.h"
+#include "doubts.h"
+#include "ordering.h"
+#include "shared_memory.h"
 
 #include <algorithm>
 
@@ -28,9 +33,9 @@ void check_global(const char* p, std::size_t bytes, Access access, void* caller)
     const char* end = found.base + found.bytes;
     if (p + bytes <= end) return;
     stop(caller, "simt-oob-global",
-         format_text("out of bounds on global memory\nThe thread %s %zu bytes, of which %td are past the end "
+         format_text("out of bounds on global memory\nThe thread %s %s, of which %td are past the end "
                      "of %s.",
-                     verb(access), bytes, p + bytes - end, buffer_text(found).c_str()));
+                     verb(access), bytes_text(bytes).c_str(), p + bytes - end, buffer_text(found).c_str()));
   }
   if (!nearest_allocation(p, &found)) found = {};
   if (!found.live && found.base && p >= found.base && p < found.base + found.bytes) {
@@ -40,9 +45,10 @@ void check_global(const char* p, std::size_t bytes, Access access, void* caller)
   }
   const bool past = p >= found.base + found.bytes;
   stop(caller, "simt-oob-global",
-       format_text("out of bounds on global memory\nThe thread %s %zu bytes, %s %s.", verb(access), bytes,
+       format_text("out of bounds on global memory\nThe thread %s %s, %s %s.", verb(access),
+                   bytes_text(bytes).c_str(),
                    past ? past_end_of(p - (found.base + found.bytes)).c_str()
-                        : format_text("%td bytes before", found.base - p).c_str(),
+                        : (bytes_text(static_cast<std::size_t>(found.base - p)) + " before").c_str(),
                    buffer_text(found).c_str()));
 }
 
@@ -53,8 +59,8 @@ const Block& check_shared(const char* p, std::size_t bytes, Access access, void*
     if (shared_holds(*block, p, bytes, &beyond)) return *block;
     if (beyond.empty()) continue;
     stop(caller, "simt-oob-shared",
-         format_text("out of bounds on shared memory\nThe thread %s %zu bytes %s.", verb(access), bytes,
-                     beyond.c_str()));
+         format_text("out of bounds on shared memory\nThe thread %s %s %s.", verb(access),
+                     bytes_text(bytes).c_str(), beyond.c_str()));
   }
   stop(caller, "simt-oob-shared", "access to the shared memory of a block that is not in this cluster");
 }

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "checked.h"
+#include "ordering.h"
 
 #define SIMT_CALLER __builtin_return_address(0)
 #define SIMT_WORDS(name, bytes, kind, alignment)                                   \

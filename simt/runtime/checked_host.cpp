@@ -18,6 +18,8 @@
 #include <sstream>
 
 #include "checked.h"
+#include "device_memory.h"
+#include "doubts.h"
 
 #ifdef __GLIBC__
 #include <malloc.h>
@@ -126,12 +128,11 @@ void check_host_memory(const char* p, std::size_t bytes, bool write, void* calle
   }
   abandon(failure_of_access(
       caller, "simt-host-access",
-      format_text(
-          "a kernel touches host memory\nThe thread %s %zu bytes %s. Kernels reach cudaMalloc's memory, "
-          "cudaMallocManaged's and what is pinned.",
-          write ? "writes" : "reads", bytes,
-          name == "[heap]" ? "on the host's heap (malloc, new, std::vector)"
-                           : "on the stack of the host's thread (a local variable)")));
+      format_text("a kernel touches host memory\nThe thread %s %s %s. Kernels reach cudaMalloc's memory, "
+                  "cudaMallocManaged's and what is pinned.",
+                  write ? "writes" : "reads", bytes_text(bytes).c_str(),
+                  name == "[heap]" ? "on the host's heap (malloc, new, std::vector)"
+                                   : "on the stack of the host's thread (a local variable)")));
 }
 
 void check_host_code(const char* p, std::size_t bytes, Access access, Strength strength, void* caller) {
@@ -143,9 +144,9 @@ void check_host_code(const char* p, std::size_t bytes, Access access, Strength s
   if (!is_users(caller)) return;
   Failure failure = failure_of_access(
       caller, "simt-host-access",
-      format_text(
-          "host code touches device memory\nIt %s %zu bytes of a buffer of %zu bytes from cudaMalloc%s",
-          write ? "writes" : "reads", bytes, found.bytes, remedy(write)));
+      format_text("host code touches device memory\nIt %s %s of a buffer of %s from cudaMalloc%s",
+                  write ? "writes" : "reads", bytes_text(bytes).c_str(), bytes_text(found.bytes).c_str(),
+                  remedy(write)));
   end_with(failure);
 }
 
@@ -154,13 +155,13 @@ void report_host_fault(const char* address, const char* verb, std::vector<void*>
   Allocation found;
   if (!nearest_allocation(address, &found)) found = {};
   const std::ptrdiff_t at = address - found.base, bytes = static_cast<std::ptrdiff_t>(found.bytes);
-  const std::string where = at < 0        ? format_text("%td bytes before", -at)
+  const std::string where = at < 0        ? bytes_text(static_cast<std::size_t>(-at)) + " before"
                             : at >= bytes ? past_end_of(at - bytes)
                                           : format_text("byte %td of", at);
   const bool device = found.kind == MemoryKind::device, write = std::strcmp(verb, "writes") == 0;
-  const std::string buffer = format_text("It %s %s a %sbuffer of %zu bytes%s", verb, where.c_str(),
+  const std::string buffer = format_text("It %s %s a %sbuffer of %s%s", verb, where.c_str(),
                                          device ? "" : (std::string(kind_name(found.kind)) + " ").c_str(),
-                                         found.bytes, device ? " from cudaMalloc" : "");
+                                         bytes_text(found.bytes).c_str(), device ? " from cudaMalloc" : "");
   Failure failure;
   if (device) {
     failure = failure_here("simt-host-access", "host code touches device memory\n" + buffer +

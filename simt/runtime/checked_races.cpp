@@ -16,6 +16,8 @@
 // operation overtakes. Threads that store the same value do not race, as the order of equal stores shows
 // nowhere.
 #include "checked_races.h"
+#include "doubts.h"
+#include "operations.h"
 
 #include <unistd.h>
 
@@ -102,9 +104,9 @@ Between unordered(const Block* shared, Record r, Record mark) {
   const Segment* s = find_segment(id);
   if (!s) return Between::nothing;
   if (s->host || id < shadow.launch_first) {  // another operation, or a parent's or sibling's launch
-    const bool known = shared || s->operation == 0 || s->operation == w.launch->number ||
-                       happens_before(s->operation, w.launch->number);
-    return known ? Between::nothing : Between::streams;
+    if (shared || s->operation == 0 || s->operation == w.launch->number) return Between::nothing;
+    if (s->operation == w.launch->overlapped) return block.has_waited ? Between::nothing : Between::streams;
+    return happens_before(s->operation, w.launch->number) ? Between::nothing : Between::streams;
   }
   const bool same_block = s->block == static_cast<std::uint32_t>(block.linear);
   if (same_block && spread != kSeveralBlocks) {
@@ -166,8 +168,17 @@ Failure describe_streams(const Race& r) {
                    source_here(r.caller, &line) + "thread " + thread_name(launch, r.thread->linear) +
                    " of block " + block_name(launch, r.thread->block->linear) + " " +
                    verb_of(r.now, r.now_write, false) + " it\n";
-  failure.details = format_text("kernel %s runs in another stream than %s\n%s", launch.kernel->name,
-                                who.c_str(), kStreamCure);
+  if (s && s->operation == launch.overlapped) {
+    failure.title = "a kernel that may overlap with the one before it uses its memory without waiting for it";
+    failure.details = format_text(
+        "kernel %s was launched with cudaLaunchAttributeProgrammaticStreamSerialization, so it may start "
+        "before %s has ended.\n"
+        "Put cudaGridDependencySynchronize() (griddepcontrol.wait) before that line.",
+        launch.kernel->name, who.c_str());
+  } else {
+    failure.details = format_text("kernel %s runs in another stream than %s\n%s", launch.kernel->name,
+                                  who.c_str(), kStreamCure);
+  }
   return failure;
 }
 

@@ -3,7 +3,7 @@
 // Nothing can run and threads are left: says who waits where, and what kind of mistake it is.
 #include <map>
 
-#include "internal.h"
+#include "copies_under_way.h"
 
 namespace simt {
 namespace {

@@ -6,6 +6,7 @@
 #include <deque>
 #include <unordered_map>
 
+#include "device_memory.h"
 #include "shadow.h"
 #include "simt/device_heap.h"
 

@@ -11,6 +11,9 @@
 #include <thread>
 
 #include "checked.h"
+#include "device_memory.h"
+#include "doubts.h"
+#include "operations.h"
 
 namespace simt {
 namespace {

@@ -8,6 +8,10 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "device_memory.h"
+#include "doubts.h"
+#include "failures.h"
+#include "operations.h"
 #include "streams.h"
 
 #include "cuda_runtime_api.h"

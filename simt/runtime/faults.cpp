@@ -19,8 +19,12 @@
 #include <utility>
 #include <vector>
 
-#include "internal.h"
+#include "device_memory.h"
+#include "doubts.h"
+#include "operations.h"
+#include "shared_memory.h"
 #include "vector_operand.h"
+#include "workers.h"
 
 namespace simt {
 namespace {

@@ -8,6 +8,11 @@
 #include "streams.h"  // first: it lets this file write to the built-in variables
 
 #include "cuda_runtime_api.h"
+#include "device_memory.h"
+#include "operations.h"
+#include "ordering.h"
+#include "permutation.h"
+#include "shared_memory.h"
 
 namespace simt {
 namespace {
@@ -372,7 +377,11 @@ void KernelWork::run(std::uint64_t number) {
   launch.host_is_free = host_goes_on_meanwhile();
   start_watchdog();
   ++depth;
-  if (checked_build) order_launch(launch);
+  if (checked_build) {
+    const std::uint64_t before = c.options.may_overlap && depth == 1 ? before_in_stream(number) : 0;
+    if (before && kernel_of_operation(before)) launch.overlapped = before;
+    order_launch(launch);
+  }
   set_running(&launch);
   pool().run(launch);
   set_running(nullptr);

@@ -7,6 +7,7 @@
 //
 // so that neither zeroed memory (no arrivals) nor poison (bit 63) passes for a barrier.
 #include "async.h"
+#include "copies_under_way.h"
 
 namespace simt {
 

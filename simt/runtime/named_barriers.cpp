@@ -3,6 +3,7 @@
 // A block's sixteen barriers by number (bar.sync, bar.arrive, bar.red), and the cluster's barrier, whose two
 // halves may stand apart.
 #include "async.h"
+#include "ordering.h"
 
 namespace simt {
 

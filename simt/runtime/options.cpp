@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <thread>
 
-#include "internal.h"
+#include "options.h"
 
 namespace simt {
 namespace {

@@ -12,7 +12,8 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "internal.h"
+#include "doubts.h"
+#include "workers.h"
 
 namespace simt {
 namespace {
@@ -72,8 +73,13 @@ std::string format_text(const char* format, ...) {
   return text;
 }
 
+std::string bytes_text(std::size_t bytes) {
+  return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes");
+}
+
 std::string past_end_of(std::ptrdiff_t bytes) {
-  return bytes == 0 ? "right past the end of" : format_text("%td bytes past the end of", bytes);
+  return bytes == 0 ? "right past the end of"
+                    : bytes_text(static_cast<std::size_t>(bytes)) + " past the end of";
 }
 
 std::string place(Site site) {

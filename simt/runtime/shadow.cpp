@@ -5,6 +5,9 @@
 // The cells lie at addresses that follow from those of the arena; untouched ones cost nothing. A freed
 // allocation gives its cells back, which are "never written" again when its addresses are taken anew.
 #include "shadow.h"
+#include "doubts.h"
+#include "operations.h"
+#include "ordering.h"
 
 #include <sys/mman.h>
 
@@ -261,18 +264,21 @@ void note_ran(const Ran& operation) {
   ran().push_back(operation);
 }
 
-// The first segment that may not be ordered before the operation that runs.
-std::uint32_t first_unordered(std::uint64_t number) {
+// The first segment that may not be ordered before the operation that runs, nor before `overlapped`'s end.
+std::uint32_t first_unordered(std::uint64_t number, std::uint64_t overlapped = 0) {
   std::uint32_t first = next_chunk.load();
-  for (const Ran& other : ran())
-    if (other.number != number && !happens_before(other.number, number)) first = std::min(first, other.first);
+  for (const Ran& other : ran()) {
+    if (other.number == number) continue;
+    if (other.number == overlapped || !happens_before(other.number, number))
+      first = std::min(first, other.first);
+  }
   return first;
 }
 
 }  // namespace
 
 void order_launch(const Launch& launch) {
-  shadow.ordered = first_unordered(launch.number);
+  shadow.ordered = first_unordered(launch.number, launch.overlapped);
   new_epoch();
   shadow.launch_first = next_chunk.load();
   note_ran({launch.number, next_chunk.load(), launch.kernel->name});
@@ -299,6 +305,14 @@ bool host_may_use(const void* data, std::size_t bytes, std::uint64_t number, std
     return false;
   }
   return true;
+}
+
+// ---- kernels that may overlap ----
+
+void wait_for_kernel_before() {
+  if (!checked_build || !current) return;
+  current->block->has_waited = true;
+  hot_mark = 0;
 }
 
 // ---- fences and flags ----

@@ -9,7 +9,8 @@
 // most questions are one comparison. A table says for recent segments who ran them.
 #pragma once
 
-#include "internal.h"
+#include "module.h"
+#include "workers.h"
 
 namespace simt {
 
@@ -99,9 +100,8 @@ void shadow_released(const char* data, std::size_t bytes);
 void shadow_forget(const char* data, std::size_t bytes);  // the memory is as if just allocated
 Cell* new_shared_cells(std::size_t count);
 void new_segment(Warp& warp);
-const Segment* find_segment(std::uint32_t id);          // null: forgotten
-void* place_of(Record record);                          // return address, or null
-const char* kernel_of_operation(std::uint64_t number);  // null: a copy or fill, or long ago
+const Segment* find_segment(std::uint32_t id);  // null: forgotten
+void* place_of(Record record);                  // return address, or null
 inline Record place_bits(void* caller) {
   const std::uintptr_t offset =
       reinterpret_cast<std::uintptr_t>(caller) - reinterpret_cast<std::uintptr_t>(module_begin);

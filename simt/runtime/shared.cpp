@@ -14,8 +14,10 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "internal.h"
+#include "device_memory.h"
+#include "doubts.h"
 #include "shadow.h"
+#include "shared_memory.h"
 
 namespace simt {
 
@@ -75,8 +77,7 @@ const char* first_changed(const char* from, const char* to) {
 }
 
 std::string slot_name(const SharedSlot& slot) {
-  return slot.name ? format_text("shared %s", slot.name)
-                   : format_text("a shared variable of %zu bytes", slot.size);
+  return slot.name ? format_text("shared %s", slot.name) : "a shared variable of " + bytes_text(slot.size);
 }
 
 void report_changed(const Block& block, const std::string& what) {
@@ -176,8 +177,9 @@ void check_and_reset_shared(Block& block) {
     }
     const char* tail = block.dynamic + launch.dynamic_shared;
     if (const char* changed = first_changed(tail, end)) {
-      report_changed(block, format_text("something wrote %s the %zu bytes of dynamic shared memory",
-                                        past_end_of(changed - tail).c_str(), launch.dynamic_shared));
+      report_changed(
+          block, format_text("something wrote %s the %s of dynamic shared memory",
+                             past_end_of(changed - tail).c_str(), bytes_text(launch.dynamic_shared).c_str()));
     }
   }
   settle_doubt(nullptr, false);
@@ -203,11 +205,11 @@ std::string describe_shared(const Block& block, const void* address) {
   const char* end = block.shared + kUsable;
   const std::size_t dynamic = worker->launch->dynamic_shared;
   if (p >= end && p < end + kPage) {
-    return format_text("%s the %zu bytes of dynamic shared memory that <<<>>> gave",
-                       past_end_of(p - end).c_str(), dynamic);
+    return format_text("%s the %s of dynamic shared memory that <<<>>> gave", past_end_of(p - end).c_str(),
+                       bytes_text(dynamic).c_str());
   }
   if (p < block.shared && p >= block.shared - kPage) {
-    return format_text("%td bytes before the start of shared memory", block.shared - p);
+    return bytes_text(static_cast<std::size_t>(block.shared - p)) + " before the start of shared memory";
   }
   return "in the shared memory of another block";
 }

@@ -12,7 +12,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "internal.h"
+#include "workers.h"
 
 #if defined(__linux__)
 extern "C" const char __start_simt_counters[], __stop_simt_counters[];

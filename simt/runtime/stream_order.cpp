@@ -7,6 +7,8 @@
 #include <deque>
 
 #include "cures.h"
+#include "failures.h"
+#include "operations.h"
 #include "streams.h"
 
 namespace simt {
@@ -165,6 +167,16 @@ bool happens_before(std::uint64_t earlier, std::uint64_t later) {
   if (earlier - s.base >= s.of.size()) return false;
   const std::uint32_t slot = s.of[earlier - s.base];
   return (slot == running_slot && earlier < later) || running_clock.covers(slot, earlier);
+}
+
+std::uint64_t before_in_stream(std::uint64_t number) {
+  const std::lock_guard<std::mutex> lock(queues_mutex());
+  const Slots& s = slots();
+  if (number < s.base || number - s.base >= s.of.size()) return 0;
+  const std::uint32_t slot = s.of[number - s.base];
+  for (std::uint64_t earlier = number; earlier-- > std::max<std::uint64_t>(s.base, running_floor + 1);)
+    if (s.of[earlier - s.base] == slot) return earlier;
+  return 0;
 }
 
 // Reports memory that this operation and an earlier one touch, at least one of them writing, in no order.

@@ -2,6 +2,8 @@
 //
 // The queues: operations go in at the call and run, one at a time, on the thread that waits for one of them.
 #include <time.h>
+#include <condition_variable>
+#include <mutex>
 
 #include <algorithm>
 #include <chrono>
@@ -9,6 +11,12 @@
 #include <thread>
 #include <unordered_set>
 
+#include "device_memory.h"
+#include "doubts.h"
+#include "failures.h"
+#include "operations.h"
+#include "options.h"
+#include "spinning.h"
 #include "streams.h"
 
 namespace simt {

@@ -10,10 +10,13 @@
 //   timeline.cpp      writes down what was issued, for ./days explain
 #pragma once
 
+#include <atomic>
 #include <deque>
 #include <memory>
+#include <string>
+#include <vector>
 
-#include "internal.h"
+#include "user_view.h"
 
 namespace simt {
 

@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "internal.h"
+#include "failures.h"
 
 // GCC finds the header of the library that comes with it; for clang the build may say that the library is
 // linked.

@@ -7,10 +7,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "internal.h"
 #include "surface_types.h"
 #include "texture_indirect_functions.h"
 #include "texture_types.h"
+#include "user_view.h"
 
 namespace simt {
 

@@ -5,7 +5,8 @@
 #include <map>
 #include <tuple>
 
-#include "internal.h"
+#include "workers.h"
+
 #include "simt/group_collectives.h"
 
 namespace simt {

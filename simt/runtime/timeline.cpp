@@ -13,6 +13,8 @@
 #include <cstdlib>
 #include <deque>
 
+#include "failures.h"
+#include "operations.h"
 #include "streams.h"
 
 namespace simt {

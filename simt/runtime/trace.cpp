@@ -4,6 +4,8 @@
 // requests that the warp would make. A request is counted once all lanes of the warp have come to it, or when
 // the block ends.
 #include "trace.h"
+#include "device_memory.h"
+#include "workers.h"
 
 #include <algorithm>
 

@@ -17,10 +17,12 @@
 
 #include <array>
 #include <map>
+#include <string>
 #include <tuple>
 #include <unordered_map>
+#include <vector>
 
-#include "internal.h"
+#include "threads.h"
 
 extern "C" {
 extern __thread std::uint64_t simt_trace_path;

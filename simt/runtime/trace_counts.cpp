@@ -3,6 +3,7 @@
 // What one request costs in the load/store unit, as ncu counts it.
 #include <algorithm>
 
+#include "shared_memory.h"
 #include "trace.h"
 
 namespace simt {

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <set>
 
+#include "failures.h"
 #include "trace.h"
 
 namespace simt {

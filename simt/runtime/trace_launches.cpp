@@ -7,7 +7,10 @@
 #include <cstdlib>
 #include <memory>
 
+#include "launches.h"
+#include "operations.h"
 #include "trace.h"
+#include "trace_hooks.h"
 
 namespace simt {
 namespace {

@@ -3,6 +3,7 @@
 // The branch marker of traced code (simt/trace_markers.h): called from assembly that promises the compiler
 // that nothing changes, so it keeps every register that a C++ function may use.
 #include "trace.h"
+#include "workers.h"
 
 #if defined(__x86_64__) && defined(__linux__)
 asm(R"(.text

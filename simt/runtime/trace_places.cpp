@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "debug_columns.h"
+#include "failures.h"
 #include "trace.h"
 
 namespace simt {

@@ -3,7 +3,8 @@
 // Warp collectives: the lanes of a mask meet, the last one to come does the work for all of them.
 #include <cstring>
 
-#include "internal.h"
+#include "device_memory.h"
+#include "ordering.h"
 
 namespace simt {
 namespace {

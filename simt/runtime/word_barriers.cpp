@@ -2,7 +2,8 @@
 //
 // Barriers of one word: bits 0-19 arrivals that the phase still needs, 20-39 arrivals of each phase, 40-63
 // the number of the phase.
-#include "internal.h"
+#include "user_view.h"
+
 #include "simt/barrier_words.h"
 
 namespace simt {

@@ -10,7 +10,10 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "internal.h"
+#include "copies_under_way.h"
+#include "ordering.h"
+#include "permutation.h"
+#include "shared_memory.h"
 
 __thread uint3 threadIdx;
 __thread uint3 blockIdx;
@@ -243,7 +246,7 @@ void set_up_block(Worker& w, Block& block, std::uint64_t linear, uint3 index) {
   block.first_segment = block.ordered = w.next_segment;
   block.acquired = 0;
   block.last_barrier = {};
-  block.looked = false;
+  block.has_waited = block.looked = false;
   block.started = block.arrived = block.voted_true = block.votes = 0;
   block.live = block.expected = size;
   block.cluster_phases.clear();

@@ -141,4 +141,74 @@ TEST(CheckedStreams, HostThatReadsTooEarlyAndEnds) {
   EXPECT_NE(status, 0);
 }
 
+// ---- kernels that may overlap with the one before them (programmatic dependent launch) ----
+
+enum class Way { none, call, instruction, before_a_barrier };
+
+constexpr int kUse = __LINE__ + 10;
+__global__ void use(const int* data, int* out, Way way) {
+  cudaTriggerProgrammaticLaunchCompletion();
+  if (way == Way::call) cudaGridDependencySynchronize();
+#if defined(__SIMT__) || __CUDA_ARCH__ >= 900
+  if (way == Way::instruction) asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+  if (way == Way::before_a_barrier && threadIdx.x == 0) cudaGridDependencySynchronize();
+  __syncthreads();
+
+  out[threadIdx.x] = data[threadIdx.x];
+}
+
+enum class Before { kernel, waited_for, copied, ordinary };
+
+std::string overlapping(Way way, Before before = Before::kernel) {
+  return report_of([=] {
+    int *data = device<int>(32), *out = device<int>(32);
+    cudaStream_t stream;
+    ASSERT_EQ(cudaStreamCreate(&stream), cudaSuccess);
+    ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+    if (before == Before::copied) {
+      ASSERT_EQ(cudaMemsetAsync(data, 0, 128, stream), cudaSuccess);
+    } else {
+      fill<<<1, 32, 0, stream>>>(data);
+      ASSERT_EQ(cudaGetLastError(), cudaSuccess);
+    }
+    if (before == Before::waited_for) ASSERT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
+    cudaLaunchAttribute early = {};
+    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    early.val.programmaticStreamSerializationAllowed = before != Before::ordinary;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = dim3(1);
+    config.blockDim = dim3(32);
+    config.stream = stream;
+    config.attrs = &early;
+    config.numAttrs = 1;
+    ASSERT_EQ(cudaLaunchKernelEx(&config, use, static_cast<const int*>(data), out, way), cudaSuccess);
+  });
+}
+
+TEST(CheckedStreams, AKernelThatMayOverlapHasToWait) {
+  SKIP_UNLESS_CHECKED();
+  EXPECT_EQ(overlapping(Way::none),
+            "error: a kernel that may overlap with the one before it uses its memory without waiting for it "
+            "[simt-stream-order]\n" +
+                kFile + std::to_string(kFill) +
+                "  data[threadIdx.x] = threadIdx.x;    kernel fill writes byte 0 of a device buffer of 128 "
+                "bytes\n" +
+                kFile + std::to_string(kUse) +
+                "  out[threadIdx.x] = data[threadIdx.x];    thread 0 of block 0 reads it\n"
+                "kernel use was launched with cudaLaunchAttributeProgrammaticStreamSerialization, so it may "
+                "start before "
+                "kernel fill has ended.\n"
+                "Put cudaGridDependencySynchronize() (griddepcontrol.wait) before that line.\n");
+  EXPECT_EQ(overlapping(Way::call), "");
+  EXPECT_EQ(overlapping(Way::instruction), "");
+  EXPECT_EQ(overlapping(Way::before_a_barrier), "");
+}
+
+TEST(CheckedStreams, NothingOverlapsWithACopyOrWhatHasEnded) {
+  SKIP_UNLESS_CHECKED();
+  for (const Before before : {Before::waited_for, Before::copied, Before::ordinary})
+    EXPECT_EQ(overlapping(Way::none, before), "");
+}
+
 }  // namespace checked_streams_test

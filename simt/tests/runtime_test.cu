@@ -460,6 +460,22 @@ TEST(Runtime, SmallOverrunOnGlobalMemory) {
   }
 }
 
+__global__ void write_byte(char* out, long at) {
+  out[at] = 1;
+}
+
+TEST(Runtime, OneByteIsNotBytes) {
+  if (!simt::checked_build) GTEST_SKIP() << "a plain build sees it when the launch ends";
+  char* out = nullptr;
+  ASSERT_EQ(cudaMalloc(&out, 1), cudaSuccess);
+  EXPECT_HAS(report_of([=] { write_byte<<<1, 1>>>(out, 1); }, cudaErrorIllegalAddress),
+             "The thread writes 1 byte, right past the end of a device buffer of 1 byte.\n");
+  EXPECT_HAS(report_of([=] { write_byte<<<1, 1>>>(out, 2); }, cudaErrorIllegalAddress),
+             "The thread writes 1 byte, 1 byte past the end of a device buffer of 1 byte.\n");
+  EXPECT_HAS(report_of([=] { write_byte<<<1, 1>>>(out, -1); }, cudaErrorIllegalAddress),
+             "The thread writes 1 byte, 1 byte before a device buffer of 1 byte.\n");
+}
+
 constexpr int kBefore = __LINE__ + 2;
 __global__ void read_before(const float* in, float* out, long distance) {
   out[0] = in[-distance];

@@ -71,6 +71,7 @@ void push_config(dim3 grid, dim3 block, std::size_t dynamic_shared = 0, cudaStre
 struct LaunchOptions {
   dim3 cluster = {1, 1, 1};
   bool cooperative = false;
+  bool may_overlap = false;  // with the kernel before it in its stream, until it waits (programmatic launch)
 };
 void push_config(dim3 grid, dim3 block, std::size_t dynamic_shared, cudaStream_t stream,
                  const LaunchOptions&);
@@ -317,6 +318,9 @@ extern __thread std::uint64_t atomics_done;
 extern bool checked_build;  // the program's .cu files call the checker at each access
 // place: the return address into the code that asked for it; null: that of this very call.
 void check_atomic(const volatile void* address, std::size_t bytes, AtomicKind kind, const void* place);
+// griddepcontrol.wait: what the kernel before this one in its stream has written is there. Kernels run one after the other here,
+// so it only tells checked builds that the running block has waited.
+void wait_for_kernel_before();
 void note_release();  // checked builds: the running thread may publish what it has done
 inline void published() {
   if (__builtin_expect(checked_build, 0)) note_release();

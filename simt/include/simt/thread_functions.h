@@ -44,6 +44,15 @@ inline bool syncthreads_or(bool predicate, SIMT_SITE) {
   return __syncthreads_or(predicate, site) != 0;
 }
 
+// ---- kernels of one stream that may overlap (programmatic dependent launch) ----
+
+// Until the kernel before this one in its stream has ended and its writes are seen.
+inline void cudaGridDependencySynchronize() {
+  simt::wait_for_kernel_before();
+}
+// Lets the next kernel start early; here it never does.
+inline void cudaTriggerProgrammaticLaunchCompletion() {}
+
 // ---- the warp: barriers, votes, matches ----
 
 inline void __syncwarp(unsigned int mask = 0xffffffffu, SIMT_SITE) {

@@ -2,6 +2,7 @@
 //
 // Loads, stores, atomic operations, and addresses. An address of shared memory is its offset in the block's,
 // with the rank + 1 of the cluster's block in the upper 8 of 32 bits (0: this block).
+#include "../shared_memory.h"
 #include "program.h"
 
 namespace simt {
@@ -232,9 +233,13 @@ void add_memory(Builders& b) {
       if (checked_build) note_release();
     };
   };
+  b["griddepcontrol"] = [](const Instruction& in) -> Step {
+    if (!in.has("wait")) return [](Frame&) {};  // launch_dependents: a hint
+    return [](Frame&) { wait_for_kernel_before(); };
+  };
   // Hints, and what only hardware has.
-  for (const char* name : {"prefetch", "prefetchu", "discard", "applypriority", "griddepcontrol",
-                           "setmaxnreg", "pmevent", "brkpt", "cp.async.bulk.prefetch"})
+  for (const char* name : {"prefetch", "prefetchu", "discard", "applypriority", "setmaxnreg", "pmevent",
+                           "brkpt", "cp.async.bulk.prefetch"})
     b[name] = nothing;
   b["createpolicy"] = [](const Instruction& in) -> Step {
     const Operand d = in.operand(0);
