@@ -207,6 +207,10 @@ int days_launch(const char* ladder, const char* type, const char* row, const int
   });
 }
 
+int days_wait(void* stream) {
+  return guarded([&] { CUDA_CHECK(cudaStreamSynchronize(static_cast<cudaStream_t>(stream))); });
+}
+
 int days_upload(void* device, const void* host, size_t bytes) {
   return guarded([&] { CUDA_CHECK(cudaMemcpy(device, host, bytes, cudaMemcpyHostToDevice)); });
 }

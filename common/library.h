@@ -31,6 +31,10 @@ const char* days_description(void);
 int days_launch(const char* ladder, const char* type, const char* row, const int64_t* shape, size_t extents,
                 void* const* buffers, size_t count, void* workspace, size_t workspace_bytes, void* stream);
 
+/* Until what is queued on the stream is done. Whoever hands a rung's result on to code that does not wait for the stream has to
+ * call it; where kernels run on the CPU nobody waits by himself, as a launch only queues them. */
+int days_wait(void* stream);
+
 /* Copies between the host and device memory, and waits. */
 int days_upload(void* device, const void* host, size_t bytes);
 int days_download(void* host, const void* device, size_t bytes);

@@ -89,6 +89,16 @@ TEST_F(Library, LaunchesOnTheCallersPointers) {
   EXPECT_EQ(mine.result(), twice);
 }
 
+TEST_F(Library, WaitsForAStream) {
+  if (!days::current_device().simt) GTEST_SKIP() << "a GPU does not read this program's own memory";
+  // The caller's own memory, read without a call of the library's: nothing else could have waited.
+  std::vector<float> x(kElements, 3), y(kElements, -1);
+  float total = 0;
+  ASSERT_EQ(launch("plain", {x.data(), y.data(), &total}), 0) << days_error();
+  ASSERT_EQ(days_wait(nullptr), 0) << days_error();
+  EXPECT_EQ(y, std::vector<float>(kElements, 6));
+}
+
 TEST_F(Library, RefusesWithAReasonAndWritesNothing) {
   const Mine mine;
   const std::vector<void*> right = mine.pointers();

@@ -15,6 +15,7 @@ _FUNCTIONS = {
     "days_error": (_TEXT, ()),
     "days_description": (_TEXT, ()),
     "days_launch": (ctypes.c_int, (_TEXT, _TEXT, _TEXT, *_SHAPE, ctypes.POINTER(_POINTER), _SIZE, _POINTER, _SIZE, _POINTER)),
+    "days_wait": (ctypes.c_int, (_POINTER,)),
     "days_upload": (ctypes.c_int, (_POINTER, _POINTER, _SIZE)),
     "days_download": (ctypes.c_int, (_POINTER, _POINTER, _SIZE)),
     "days_contest_open": (_POINTER, (_TEXT, _TEXT, *_SHAPE)),
@@ -67,6 +68,10 @@ class Library:
         self.check(self._c.days_launch(ladder.encode(), kind.encode(), row.encode(), *_shape(shape),
                                        (_POINTER * len(pointers))(*pointers), len(pointers), workspace, workspace_bytes,
                                        stream))
+
+    def wait(self, stream=None):
+        """Until what is queued on the stream is done."""
+        self.check(self._c.days_wait(stream))
 
     def upload(self, pointer, data):
         """data: bytes."""
