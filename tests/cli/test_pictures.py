@@ -67,7 +67,7 @@ class Pictures(Case):
 class SeveralFiles(Case):
     def test_all_or_none(self):
         base = self.folder / "site" / "nvidia" / "cu13"
-        for name in ("include/nppi.h", "lib/libnppif.so.13", "lib/libnppicc.so.13"):
+        for name in ("include/nppi.h", "lib/libnppif.so.13", "lib/libnppicc.so.13", "lib/libnppig.so.13"):
             (base / name).parent.mkdir(parents=True, exist_ok=True)
             (base / name).write_text("")
         self.replace(toolchain, "site_folders", lambda: [self.folder / "site"])
@@ -76,7 +76,7 @@ class SeveralFiles(Case):
         (base / "lib" / "libnppc.so.13").write_text("")
         library, _ = toolchain.find_library("npp", compiler)
         self.assertEqual([path.rsplit("/", 1)[1] for path in library.binaries],
-                         ["libnppif.so.13", "libnppicc.so.13", "libnppc.so.13"])
+                         ["libnppif.so.13", "libnppicc.so.13", "libnppig.so.13", "libnppc.so.13"])
 
 
 if __name__ == "__main__":
