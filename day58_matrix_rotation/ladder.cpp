@@ -230,7 +230,7 @@ const auto in_place =
         .needs(kSquare, kHeightBy8)
         .reference(LAUNCHER(in_place_reference))
         .parallel(LAUNCHER(in_place_parallel))
-        // Sides: one, which has no ring; two; odd and even; around one tile of half a side and two; primes; two that are refused.
+        // Sides: one, which has no ring; two; odd and even; around one tile of half a side and two; primes.
         .shapes({{1, 1},
                  {2, 2},
                  {3, 3},
@@ -244,9 +244,7 @@ const auto in_place =
                  {66, 66},
                  {67, 67},
                  {127, 127},
-                 {131, 131},
-                 {3, 5},
-                 {64, 32}})
+                 {131, 131}})
         .gpu_shapes({{4099, 4099}})
         .bench({{16384, 16384}, {16381, 16381}})
         .sweep({{256, 256}, {1021, 1021}, {2048, 2048}, {4096, 4096}, {16384, 16384}})

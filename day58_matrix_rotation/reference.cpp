@@ -105,10 +105,12 @@ void rotate_parallel(const Rotate<T>& p) {
 
 template <class T>
 void in_place_reference(const InPlace<T>& p) {
+  require_square(p, "reference");
   turn_rings(p, 0, p.height / 2);
 }
 template <class T>
 void in_place_parallel(const InPlace<T>& p) {
+  require_square(p, "parallel");
   if (p.height < 2) return;
   on_all_cores(p.height / 2, p.width, [&](int begin, int end) { turn_rings(p, begin, end); });
 }
