@@ -81,8 +81,7 @@ void require_half(const Rotate<T>& p, const char* variant) {
 }
 // Rows become columns, which in place are as long as before in a square alone.
 inline constexpr auto kSquare =
-    days::needs("a square, whose rows become columns of the same length (others: quarter's rungs)",
-                [](const auto& p) { return p.height == p.width; });
+    days::needs("a square, as rows become columns", [](const auto& p) { return p.height == p.width; });
 template <class T>
 void require_square(const InPlace<T>& p, const char* variant) {
   days::require(p.height > 0, variant, ": height must be positive, not", p.height);

@@ -69,9 +69,7 @@ TEST(Day58Refuses, ARectangleInPlaceAndSaysWhy) {
       variant.launch({image, 3, 5, 1, {other, sizeof other}});
       ADD_FAILURE() << variant.name;
     } catch (const std::invalid_argument& error) {
-      EXPECT_NE(
-          std::string(error.what()).find("needs a square, whose rows become columns of the same length"),
-          std::string::npos)
+      EXPECT_NE(std::string(error.what()).find("needs a square, as rows become columns"), std::string::npos)
           << error.what();
     }
   }

@@ -98,14 +98,14 @@ def ring():
         places.append(at)
         at = turned(*at, side, side, 1)
     names = dict(zip(places, "abcd"))
-    one = card.matrix(50, 72, side, side, size, "", GLOBAL, names, {p: THREADS[0] for p in places}, {p: WHITE for p in places})
+    one = card.matrix(50, 72, side, side, size, "", GLOBAL, names, dict.fromkeys(places, THREADS[0]), dict.fromkeys(places, WHITE))
     for first, second in zip(places, places[1:] + places[:1]):
         a, b = one.cell(*first), one.cell(*second)
         length = math.hypot(b.x - a.x, b.y - a.y)
         dx, dy = (b.x - a.x) / length * 17, (b.y - a.y) / length * 17
         card.arrow(a.x + dx, a.y + dy, b.x - dx, b.y - dy, INK, 2)
     card.matrix(276, 72, side, side, size, "", OUTPUT,
-                {places[(i + 1) % 4]: "abcd"[i] for i in range(4)}, {p: THREADS[0] for p in places}, {p: WHITE for p in places})
+                {places[(i + 1) % 4]: "abcd"[i] for i in range(4)}, dict.fromkeys(places, THREADS[0]), dict.fromkeys(places, WHITE))
     card.text(240, 252, "Its one owner loads all four, then stores all four.", 16, SOFT)
     return card
 
