@@ -14,6 +14,7 @@
 
 #include "common/buffer.h"
 #include "common/check.h"
+#include "common/epilogue.cuh"
 #include "common/harness.h"
 #include "common/harness/limit_kernels.cuh"
 #include "common/ptx.h"
@@ -69,6 +70,42 @@ TEST(FillOnDevice, MatchesTheHost) {
   expect_same_everywhere<uint8_t>();
   expect_same_everywhere<int32_t>();
   expect_same_everywhere<uint64_t>();
+}
+
+// ---- Epilogues: each element gets its own bias and residual, and they follow each other from left to right.
+
+template <class Epilogue>
+__global__ void epilogue_kernel(float* c, int n, Epilogue epilogue) {
+  c[blockIdx.x * n + threadIdx.x] = epilogue(static_cast<float>(threadIdx.x), blockIdx.x, threadIdx.x);
+}
+
+template <class Epilogue>
+std::vector<float> after(int m, int n, Epilogue epilogue) {
+  const DeviceBuffer<float> c(static_cast<size_t>(m * n));
+  epilogue_kernel<<<m, n>>>(c.data(), n, epilogue);
+  CUDA_CHECK_LAUNCH();
+  return c.download();
+}
+
+TEST(Epilogue, StepsFollowEachOther) {
+  DeviceBuffer<float> bias(3);
+  DeviceBuffer<days::half> residual(8);  // 2 x 3, rows 4 apart
+  bias.upload({0.5f, -1, 2});
+  std::vector<days::half> elements;
+  for (int i = 0; i < 8; ++i)
+    elements.push_back(days::from_float<days::half>(100.0f * static_cast<float>(i)));
+  residual.upload(elements);
+  EXPECT_EQ(after(2, 3, days::Identity{}), (std::vector<float>{0, 1, 2, 0, 1, 2}));
+  const days::AddBias<float> add_bias{bias.data()};
+  const days::AddResidual<days::half> add_residual{residual.data(), 4};
+  EXPECT_EQ(after(2, 3, days::in_order(add_bias, days::Scale{2}, add_residual)),
+            (std::vector<float>{1, 100, 208, 401, 500, 608}));
+  EXPECT_EQ(after(2, 3, days::in_order(days::Scale{2}, add_bias, add_residual)),
+            (std::vector<float>{0.5f, 101, 206, 400.5f, 501, 606}));
+  const std::vector<float> squashed = after(1, 3, days::in_order(add_bias, days::Tanh{}));
+  EXPECT_NEAR(squashed[0], std::tanh(0.5), 1e-6);
+  EXPECT_EQ(squashed[1], 0);
+  EXPECT_NEAR(squashed[2], std::tanh(4.0), 1e-6);
 }
 
 // ---- Buffers
