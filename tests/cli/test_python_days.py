@@ -211,6 +211,16 @@ class Interpreter(support.Case):
         self.assertEqual(done.returncode, 0, done.stderr[-2000:])
         return json.loads(done.stdout)
 
+    def asked_of(self, body, text):
+        """What a script finds of a kernel of this body, and of its ladder."""
+        (self.folder / "kernel.py").write_text(_KERNEL.format(body=textwrap.indent(textwrap.dedent(body).strip("\n"), "    ")))
+        head = _RUN.partition("out = ")[0].format(tools=str(support.ROOT / "tools"), folder=str(self.folder), reference="x")
+        (self.folder / "asks.py").write_text(head + textwrap.dedent(text) + "print(json.dumps(found))")
+        done = subprocess.run([_python().path, "-B", str(self.folder / "asks.py")], stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False,
+                              text=True)
+        self.assertEqual(done.returncode, 0, done.stderr[-2000:])
+        return json.loads(done.stdout)
+
     def test_a_right_kernel(self):
         for order in python_judge.ORDERS:
             self.assertEqual(self.run_kernel("tl.store(y_ptr + i, tl.load(x_ptr + i, mask=there), mask=there)", order=order),
@@ -232,6 +242,29 @@ class Interpreter(support.Case):
                                                         "tl.store(y_ptr + j, tl.load(x_ptr + j))", "x")
         self.assertEqual(set(slugs), {"race"})
         self.assertIn("programs run in any order", " ".join(says))
+
+    def test_what_a_mask_leaves_out_is_nobodys(self):
+        body = "s = tl.sum(tl.load(x_ptr + i, mask=there{0}), 0)\ntl.store(y_ptr + i, tl.zeros((B,), tl.float32) + s, mask=there)"
+        expected = "np.concatenate([x[a:a + 16] * 0 + x[a:a + 16].astype(np.float32).sum() for a in (0, 16, 32)])"
+        self.assertEqual(self.run_kernel(body.format(""), expected)[4], self.run_kernel(body.format(", other=0.0"), expected)[4] + 8)
+
+    def test_a_wave_loads_once_what_its_programs_share(self):
+        """Three programs load the same 16 floats, two sectors; two of them run at a time."""
+        self.assertEqual(self.asked_of("x = tl.load(x_ptr + tl.arange(0, B))\ntl.store(y_ptr + i, x, mask=there)", """
+            found = [cases.run(ladder, kernel.launch, cases.Case("fp32", (40,)), wave=wave).launches[0].wave_sectors for wave in (0, 1, 2, 3)]
+            """), [0, 6, 4, 2])
+
+    def test_what_a_rung_does_not_take_it_must_refuse(self):
+        self.assertEqual(self.asked_of("tl.store(y_ptr + i, tl.load(x_ptr + i, mask=there), mask=there)", """
+            import dataclasses
+            def picky(x, y):
+                if x.numel() % 16:
+                    raise ValueError("16 does not divide it")
+                kernel.launch(x, y)
+            some = dataclasses.replace(ladder, shapes=((32,), (40,)), types=("fp32",), takes={"k": lambda kind, n: n % 16 == 0})
+            found = [[cases.run(some, launch, case).result for case in cases.all_cases(some, rung)]
+                     for rung, launch in (("k", picky), ("k", kernel.launch), ("other", picky))]
+            """), [["ok", "refused"], ["ok", "fail"], ["ok", "fail"]])
 
     def test_lanes_that_store_to_one_element(self):
         self.assertIn("race", self.run_kernel("tl.store(y_ptr + i // 2, tl.load(x_ptr + i, mask=there), mask=there)")[1])
@@ -266,6 +299,23 @@ class Interpreter(support.Case):
                "tl.store(y_ptr + i, tl.max(made, 1) + tl.min(made, 1) - tl.max(made, 1), mask=there)")
         self.assertGreater(self.run_kernel(dot.format(""))[4], 0)
         self.assertEqual(self.run_kernel(dot.format(', input_precision="ieee"'))[4], 0)
+
+    def test_three_products_of_tf32_keep_nearly_all_digits(self):
+        self.assertEqual(self.asked_of("tl.store(y_ptr + i, tl.load(x_ptr + i, mask=there), mask=there)", """
+            from python_days.interpreted import interpreter, tl
+            builder, kinds = interpreter.InterpreterBuilder(), interpreter._ir.INPUT_PRECISION
+            random = np.random.default_rng(1)
+            a, b = (random.standard_normal((16, 16)).astype(np.float32) for _ in range(2))
+            a[0, 0] = np.inf
+            handle = lambda data: interpreter.TensorHandle(data, tl.float32)
+            def error(kind):
+                made = builder.create_dot(handle(a), handle(b), handle(np.zeros((16, 16), np.float32)), kind, 0).data
+                with np.errstate(invalid="ignore"):
+                    exact = a.astype(np.float64) @ b.astype(np.float64)
+                return float(np.abs(made - exact)[1:].max()), bool(np.isinf(made[0]).all())
+            found = [error(kind) for kind in (kinds.IEEE, kinds.TF32x3, kinds.TF32)]
+            found = [found[0][0] < 2e-6, found[1][0] < 5e-6, 1e-4 < found[2][0] < 1e-2, all(inf for _, inf in found)]
+            """), [True] * 4)
 
 
 _PLAIN = '''

@@ -25,6 +25,10 @@ def explain(day, given):
         if python_ladders.of_variant(day, name)["by"] != "triton":
             return _counters(day, [name], given)
     more = [word for name in ("--size", "--type") if given.get(name) for word in (name, given.get(name))]
+    wave = given.get("--wave")
+    if wave and not (wave.isdecimal() and int(wave)):
+        raise DaysError(f"--wave is a number of programs, not {wave}", f"./days explain {day.number} --wave 132")
+    more += ["--wave", wave] if wave else []
     if len(given.words) == 1:
         return _day(day, given, more)
     name, rung = given.words[1], None
@@ -59,10 +63,11 @@ def _counters(day, names, given):
     return 0
 
 
-def _asked(day, name, more, rung=None, lines=True):
+def _asked(day, name, more, rung=None, lines=True, arch=""):
     words = ["--variant", name, *python_day.mine_flags(day, name, rung), *more]
     counted = python_day.asked(day, ["count", *words], f"counting {name}")
-    made = python_day.asked(day, ["compile", *words, *(["--lines"] if lines else [])], f"compiling {name}")
+    made = python_day.asked(day, ["compile", *words, *(["--lines"] if lines else []), *(["--arch", arch] if arch else [])],
+                            f"compiling {name}")
     return counted, made
 
 
@@ -84,6 +89,10 @@ def _rung(day, name, rung, given, more):
     for line in console.wrap(f"In all: {values['reads_per_input']:.2f} bytes loaded for each byte of input, {values['writes_per_output']:.2f} "
                              f"stored for each of output, {values['wasted_sectors']:.0%} of the sectors wasted at best."):
         console.say(line)
+    if counted["wave"]:
+        for line in console.wrap(f"If {counted['wave']} programs run at a time and share what they load: {values['wave_reads']:.2f} bytes for "
+                                 "each byte of input."):
+            console.say(line)
     console.say()
     _architectures(made)
     for report in counted["reports"]:
@@ -184,7 +193,7 @@ def _day(day, given, more):
     collected = {}
     for name in names:
         try:
-            collected[name] = _asked(day, name, more, lines=False)
+            collected[name] = _asked(day, name, more, lines=False, arch="" if given.get("--json") else str(python_metrics.ARCHITECTURE))
         except DaysError as error:
             if error.code == WRONG or more:
                 collected[name] = None
@@ -196,7 +205,9 @@ def _day(day, given, more):
         return 0
     console.say(console.paint(f"Day {day.label}, counted in Triton's interpreter; code of sm_{python_metrics.ARCHITECTURE}", "bold"))
     width = max(len(name) for name in names) + 1
-    console.say(f"{'rung':<{width}}{'programs':>10}{'loaded/in':>11}{'stored/out':>12}{'wasted':>8}{'widest load':>13}{'instructions':>14}")
+    wave = next((found[0]["wave"] for found in collected.values() if found and found[0]["wave"]), 0)
+    third = "wave/in" if wave else "stored/out"
+    console.say(f"{'rung':<{width}}{'programs':>10}{'loaded/in':>11}{third:>12}{'wasted':>8}{'widest load':>13}{'instructions':>14}")
     for name, found in collected.items():
         if not found:
             console.say(f"{name:<{width}}  does not run with these flags")
@@ -204,8 +215,11 @@ def _day(day, given, more):
         values = python_metrics.of_counts(found[0])
         code = next(one for one in found[1] if one["sm"] == python_metrics.ARCHITECTURE)
         values.update(python_metrics.of_code(code))
-        console.say(f"{name:<{width}}{values['programs']:>10,}{values['reads_per_input']:>11.2f}{values['writes_per_output']:>12.2f}"
+        count = f"{values['wave_reads']:.2f}" if found[0]["wave"] else "-" if wave else f"{values['writes_per_output']:.2f}"
+        console.say(f"{name:<{width}}{values['programs']:>10,}{values['reads_per_input']:>11.2f}{count:>12}"
                     f"{values['wasted_sectors']:>8.0%}{_bits(values['load_bits']):>13}{values['instructions']:>14}")
     console.say()
+    if wave:
+        console.say(f"wave/in: the same where each {wave} programs, which run at a time, share what they load.")
     console.say("Lines?  " + console.paint(f"./days explain {day.number} {names[0]}", "cyan"))
     return 0

@@ -37,12 +37,14 @@ METRICS = (
     Metric("programs", "programs", "{:,.0f}", 0.5),
     Metric("launches", "launches", "{:.0f}", 0.5),
     Metric("reads_per_input", "reads per input", "{:.2f}", 0.02),
+    Metric("wave_reads", "reads per input where a wave shares", "{:.2f}", 0.02),
     Metric("writes_per_output", "writes per output", "{:.2f}", 0.02),
     Metric("wasted_sectors", "wasted sectors", "{:.0%}", 0.05, implied=("programs",)),
     Metric("atomic_accesses", "atomic accesses", "{:,.0f}", 0.5),
     Metric("load_bits", "bits of the widest load", "{:.0f}", 0.5, True, False),
     Metric("spilled", "bytes of a thread's stack", "{:.0f}", 7, True),
     Metric("tensor", "tensor-core instructions", "{:.0f}", 0.5, True, False),
+    Metric("copies", "copies that nobody waits for in the code", "{:.0f}", 0.5, True, False),
     Metric("shared", "bytes of shared memory", "{:,.0f}", 127, True),
     Metric("global_accesses", "loads and stores of global memory in the code", "{:.0f}", 0.5, True, True, ("load_bits",)),
     Metric("instructions", "instructions in the code", "{:.0f}", 7, True, True, ("load_bits", "global_accesses")),
@@ -67,6 +69,7 @@ def of_counts(counted):
             "reads_per_input": total("bytes", "load") / counted["read_bytes"] if counted["read_bytes"] else 0,
             "writes_per_output": total("bytes", "store") / counted["written_bytes"] if counted["written_bytes"] else 0,
             "wasted_sectors": max(0.0, 1 - moved / (32 * sectors)) if sectors else 0.0,
+            "wave_reads": 32 * sum(launch["wave_sectors"] for launch in counted["launches"]) / counted["read_bytes"] if counted["read_bytes"] else 0,
             "atomic_accesses": total("accesses", "atomic")}
 
 
@@ -81,5 +84,5 @@ def of_code(made):
     counts = sum(map(instructions, kernels), Counter())
     groups = sass.grouped(counts)
     return {"load_bits": made["load_bits"], "spilled": max((k["stack"] for k in kernels), default=0), "tensor": groups["tensor"],
-            "shared": max((k["shared"] for k in kernels), default=0), "global_accesses": groups["global"],
+            "copies": sum(count for kind, count in counts.items() if kind.split(".")[0] in ("LDGSTS", "UTMALDG")), "shared": max((k["shared"] for k in kernels), default=0), "global_accesses": groups["global"],
             "instructions": sum(counts.values()), "registers": max((k["registers"] for k in kernels), default=0)}

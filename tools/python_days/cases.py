@@ -22,6 +22,7 @@ class Case:
     kind: str
     shape: tuple
     inputs: str = ""
+    refused: str = ""  # why the launcher must refuse it
 
 
 @dataclass
@@ -34,8 +35,8 @@ class Outcome:
     launches: list = field(default_factory=list)
 
 
-def all_cases(ladder, thin=False):
-    """Every case of a ladder. thin: of a type as wide as another every third shape, and of hostile values one kind a shape, in turn, as
+def all_cases(ladder, rung="", thin=False):
+    """Every case of a ladder; what the rung does not take it must refuse. thin: of a type as wide as another every third shape, and of hostile values one kind a shape, in turn, as
     a CPU's tests have it."""
     found = []
     for number, kind in enumerate(ladder.types):
@@ -44,27 +45,30 @@ def all_cases(ladder, thin=False):
             hostile = list(ladder.hostile)
             if thin and hostile:
                 hostile = [hostile[(turn + number) % len(hostile)]]
-            found += [Case(kind, shape, inputs) for inputs in ("", *hostile)]
-    return found + [Case(ladder.types[0], ladder.shapes[len(ladder.shapes) // 2], inputs) for inputs in ladder.refused]
+            if ladder.takes_shape(rung, kind, shape):
+                found += [Case(kind, shape, inputs) for inputs in ("", *hostile)]
+            else:
+                found.append(Case(kind, shape, "", f"{kind} {' x '.join(map(str, shape))}"))
+    return found + [Case(ladder.types[0], ladder.shapes[len(ladder.shapes) // 2], inputs, inputs) for inputs in ladder.refused]
 
 
 def is_small(ladder, case):
     inputs, outputs = ladder.make(case.kind, case.shape, draw=False)
-    return sum(t.numel() for t in (*inputs, *outputs) if isinstance(t, Tensor)) <= _SMALL and case.inputs not in ladder.refused
+    return sum(t.numel() for t in (*inputs, *outputs) if isinstance(t, Tensor)) <= _SMALL and not case.refused
 
 
-def run(ladder, launch, case, order="normal"):
+def run(ladder, launch, case, order="normal", wave=0):
     if ladder.by != "triton":
         from python_days import plain
         return plain.run(ladder, launch, case, order)
     inputs, outputs = ladder.make(case.kind, case.shape, case.inputs)
     before = [copy.deepcopy(tensor) for tensor in inputs]
-    with np.errstate(all="ignore"), watch.Watch(order) as watching:
+    with np.errstate(all="ignore"), watch.Watch(order, wave) as watching:
         refusal, notes = _launched(launch, [*inputs, *(t for t in outputs if not any(t is other for other in inputs))], watching)
-    if case.inputs in ladder.refused:
+    if case.refused:
         if refusal:
             return Outcome("refused", notes=[refusal])
-        return Outcome("fail", notes=notes or [f"the launcher takes {case.inputs}, and must refuse it with a ValueError"])
+        return Outcome("fail", notes=notes or [f"the launcher takes {case.refused}, and must refuse it with a ValueError"])
     if refusal:
         notes = [f"the launcher refuses it: {refusal}"]
     facts = judged(ladder, before, inputs, outputs)
@@ -153,6 +157,6 @@ def as_json(ladder, case, outcome):
 
 def counted(launches):
     """The launches of a case as JSON: [{name, grid, lines: [{file, line, op, argument, accesses, bytes, sectors}]}]."""
-    return [{"name": launch.name, "grid": list(launch.grid),
+    return [{"name": launch.name, "grid": list(launch.grid), "wave_sectors": launch.wave_sectors,
              "lines": [{"file": shown(file), "line": line, "op": op, "argument": argument, **vars(counts)}
                        for (file, line, op, argument), counts in sorted(launch.lines.items())]} for launch in launches]

@@ -73,7 +73,7 @@ def cases(given):
     from python_days import cases as running
     day = _day(given)
     ladder = day.ladder_of(given.variant)
-    wanted = running.all_cases(ladder)
+    wanted = running.all_cases(ladder, given.variant)
     if given.small:
         wanted = [case for case in wanted if case.kind == ladder.types[0] and running.is_small(ladder, case)]
     with open(given.out, "w", encoding="utf-8") as out:
@@ -100,13 +100,14 @@ def count(given):
     kind, shape = given.type or ladder.types[0], _shape(day, ladder, given.size) or ladder.show
     if kind not in ladder.types:
         raise DaysError(f"{ladder.name} has no {kind}: {', '.join(ladder.types)}", f"./days explain {day.number}", USAGE)
+    wave = int(given.wave) if given.wave else ladder.wave
     launch = day.launch(given.variant, given.file)
-    outcome = running.run(ladder, launch, running.Case(kind, shape))
+    outcome = running.run(ladder, launch, running.Case(kind, shape), wave=wave)
     inputs, outputs = ladder.make(kind, shape, draw=False)
     read, written = ladder.traffic(inputs, outputs)
     json.dump({"ladder": ladder.name, "type": kind, "shape": list(shape), "extents": list(ladder.extents), "read_bytes": read,
                "written_bytes": written, "result": outcome.result, "notes": outcome.notes,
-               "reports": [running.describe(report) for report in outcome.reports], "launches": running.counted(outcome.launches),
+               "reports": [running.describe(report) for report in outcome.reports], "wave": wave, "launches": running.counted(outcome.launches),
                "counters": _counters(ladder, launch, kind, shape) if outcome.result == "ok" else []}, sys.stdout)
     return 0
 

@@ -88,10 +88,28 @@ def _mend_dot():
     def tf32(handle):
         return _Handle((np.ascontiguousarray(handle.data).view(np.uint32) & _TF32).view(np.float32), handle.dtype)
 
+    def nearest(handle):
+        """As tf32(), rounded: what the compiler asks for where it takes a number apart."""
+        bits = np.ascontiguousarray(handle.data).view(np.uint32)
+        finite = np.isfinite(handle.data)
+        return _Handle((np.where(finite, bits + np.uint32(0x1000), bits) & _TF32).view(np.float32), handle.dtype)
+
+    def in_three(self, a, b, d, imprecise):
+        """tf32x3: a number is a large and a small part; of four products that of the small parts is left out."""
+        large, kind = [nearest(a), nearest(b)], interpreter._ir.INPUT_PRECISION.TF32
+        small = [tf32(_Handle(whole.data - part.data, whole.dtype)) for whole, part in zip((a, b), large)]
+        middle = dot(self, small[0], large[1], _Handle(np.zeros_like(d.data), d.dtype), kind, imprecise)
+        middle = dot(self, large[0], small[1], middle, kind, imprecise)
+        middle = _Handle(np.where(np.isnan(middle.data), np.float32(0), middle.data), d.dtype)  # inf - inf
+        made = dot(self, *large, middle, kind, imprecise)
+        return _Handle(made.data + d.data, d.dtype)
+
     def create_dot(self, a, b, d, precision, imprecise):
         a, b = (_widen(operand) if _is_bf16(operand) else operand for operand in (a, b))
-        if precision == interpreter._ir.INPUT_PRECISION.TF32 and a.data.dtype == b.data.dtype == np.float32 and \
-                a.dtype.scalar == tl.float32:
+        kinds = interpreter._ir.INPUT_PRECISION
+        if precision in (kinds.TF32, kinds.TF32x3) and a.data.dtype == b.data.dtype == np.float32 and a.dtype.scalar == tl.float32:
+            if precision == kinds.TF32x3:
+                return in_three(self, a, b, d, imprecise)
             a, b = tf32(a), tf32(b)
         return dot(self, a, b, d, precision, imprecise)
     _Builder.create_dot = create_dot

@@ -65,12 +65,18 @@ class Ladder:
     measure: Optional[Callable] = None
     counts: Dict[str, Dict[str, float]] = field(default_factory=dict)
     orders: bool = False
+    # Rungs that do not take every shape: {rung: takes(kind, *extents)}. Where it says no the launcher must refuse with ValueError.
+    takes: Dict[str, Callable] = field(default_factory=dict)
+    wave: int = 0  # programs that run at the same time, for the count of what they load together; 0: it is not counted
 
     def make(self, kind, shape, inputs="", draw=True):
         """(inputs, outputs) of a case; inputs: "" or the name of a hostile or refused one."""
         problem = {**self.hostile, **self.refused}[inputs] if inputs else self.problem
         made_in, made_out = problem(Maker(kind, draw), *shape)
         return list(made_in), list(made_out)
+
+    def takes_shape(self, rung, kind, shape):
+        return rung not in self.takes or bool(self.takes[rung](kind, *shape))
 
     def traffic(self, inputs, outputs):
         """The least bytes that must be read and written."""

@@ -120,14 +120,14 @@ def verdicts(day, numbers):
         ladder = day.ladder_of(mutant.rung)
         if mutant.rung not in took:
             began = time.monotonic()
-            if _noticed(ladder, day.launch(mutant.rung)):
+            if _noticed(ladder, mutant.rung, day.launch(mutant.rung)):
                 raise ValueError(f"{mutant.rung} itself fails")
             took[mutant.rung] = time.monotonic() - began
         path = folder / f"{os.getpid()}_{number}_{mutant.rung}.py"
         path.write_text(mutant.text, encoding="utf-8")
         signal.setitimer(signal.ITIMER_REAL, 2 + _PATIENCE * took[mutant.rung])
         try:
-            noticed = _noticed(ladder, load(path).launch)
+            noticed = _noticed(ladder, mutant.rung, load(path).launch)
         except Exception:  # a bug may have any end, and each of them is seen
             noticed = True
         finally:
@@ -136,9 +136,9 @@ def verdicts(day, numbers):
         yield number, noticed
 
 
-def _noticed(ladder, launch):
+def _noticed(ladder, rung, launch):
     """Whether a case fails, or says something; the small ones in other orders, too, as the day's tests have it."""
-    for case in cases.all_cases(ladder, thin=True):
+    for case in cases.all_cases(ladder, rung, thin=True):
         orders = testing.orders_of(ladder)
         for order in orders if orders and case.kind == ladder.types[0] and not case.inputs and cases.is_small(ladder, case) else watch.ORDERS[:1]:
             outcome = cases.run(ladder, launch, case, order)

@@ -35,6 +35,24 @@ def rows_dense(**tensors):
             raise ValueError(f"{name}'s columns lie {tensor.stride(1)} elements apart, not side by side")
 
 
+def product(a, b, c):
+    """Of a matrix product C = A B: a (m, k), b (k, n), c (m, n), each dense."""
+    same_type(a=a, b=b, c=c)
+    rows_dense(a=a, b=b, c=c)
+    contiguous(a=a, b=b, c=c)
+    if (a.shape[1], a.shape[0], b.shape[1]) != (b.shape[0], c.shape[0], c.shape[1]):
+        raise ValueError(f"a is {_shape(a)}, b {_shape(b)} and c {_shape(c)}, which is no product")
+
+
+def linear(x, w, y):
+    """Of a layer y = x W^T: x (m, k), w (n, k), y (m, n), each dense."""
+    same_type(x=x, w=w, y=y)
+    rows_dense(x=x, w=w, y=y)
+    contiguous(x=x, w=w, y=y)
+    if (x.shape[1], x.shape[0], w.shape[0]) != (w.shape[1], y.shape[0], y.shape[1]):
+        raise ValueError(f"x is {_shape(x)}, w {_shape(w)} and y {_shape(y)}, which is no layer")
+
+
 def _type(tensor):
     return str(tensor.dtype).rpartition(".")[2]
 

@@ -49,10 +49,10 @@ def run(ladder, launch, case, order="normal"):
     before = [Tensor(tensor.array.copy(), tensor.kind) if isinstance(tensor, Tensor) else tensor for tensor in inputs]
     os.environ["SIMT_ORDER"] = order
     refusal, notes = _launched(ladder, launch, inputs, outputs)
-    if case.inputs in ladder.refused:
+    if case.refused:
         if refusal:
             return cases.Outcome("refused", notes=[refusal])
-        return cases.Outcome("fail", notes=notes or [f"it takes {case.inputs}, and must refuse it with a ValueError"])
+        return cases.Outcome("fail", notes=notes or [f"it takes {case.refused}, and must refuse it with a ValueError"])
     if refusal:
         notes = [f"it refuses the case: {refusal}"]
     if notes:

@@ -101,7 +101,7 @@ def orders_of(ladder):
 
 def _interpreted(results, ladder, rung, launch):
     grouped = {}
-    for case in cases.all_cases(ladder, thin=not os.environ.get("DAYS_TEST_ALL")):
+    for case in cases.all_cases(ladder, rung, thin=not os.environ.get("DAYS_TEST_ALL")):
         grouped.setdefault((case.kind, case.shape), []).append(case)
     for group in grouped.values():
         results.case(ladder, _name(rung, group[0]), lambda g=group: "\n".join(filter(None, (
@@ -121,7 +121,7 @@ def _prefixed(case, said):
 
 def _on_gpu(results, ladder, rung, launch):
     from python_days import on_gpu
-    for case in cases.all_cases(ladder):
+    for case in cases.all_cases(ladder, rung):
         name = _name(rung, case) + (f"_{case.inputs.replace(' ', '_')}" if case.inputs else "")
         results.case(ladder, name, lambda c=case: _complaint(on_gpu.outcome(ladder, launch, c)))
 
@@ -133,7 +133,7 @@ def _rejected(ladder, wrong):
         said = plain.told_counters(ladder, wrong.launch)
         return "" if wrong.says in said else f'nothing says "{wrong.says}" of it. What is said:\n{said}'
     for case in cases.all_cases(ladder, thin=True):
-        if case.inputs in ladder.refused:
+        if case.refused:
             continue
         for order in orders_of(ladder) if orders_of(ladder) and cases.is_small(ladder, case) else watch.ORDERS[:1]:
             said = _complaint(cases.run(ladder, wrong.launch, case, order))

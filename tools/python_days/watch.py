@@ -33,6 +33,7 @@ class _Argument:
     tensor: object
     writer: np.ndarray  # the program that has written the element, -1 for none
     reader: np.ndarray  # the program that has read it, -1, _MANY
+    wave: np.ndarray  # of each sector, the last wave that has loaded it, -1 for none
 
 
 @dataclass
@@ -48,6 +49,7 @@ class Launch:
     grid: tuple
     tuning: bool = False  # one of a kernel's configurations, tried
     lines: dict = field(default_factory=lambda: defaultdict(Line))  # (file, line, "load", "store" or "atomic", argument)
+    wave_sectors: int = 0  # loaded, each once for each wave of programs that wants it
 
 
 @dataclass(frozen=True)
@@ -59,10 +61,10 @@ class Report:
 
 
 class Watch:
-    """A context: what is launched within it is watched. order: one of ORDERS."""
+    """A context: what is launched within it is watched. order: one of ORDERS. wave: so many programs are taken to run at the same time."""
 
-    def __init__(self, order="normal"):
-        self.order, self._all, self._reports = order, [], {}
+    def __init__(self, order="normal", wave=0):
+        self.order, self._wave, self._all, self._reports = order, wave, [], {}
         self._arguments, self._names, self._saved, self._turn = [], {}, [], None
 
     @property
@@ -95,7 +97,8 @@ class Watch:
             count = 1 + sum((n - 1) * step for n, step in zip(value.shape, value.stride())) if value.numel() else 0
             base = (len(self._arguments) + 1 << _SPACE) + (1 << _SPACE - 1) + real % 4096  # as well aligned as the tensor is
             known = _Argument(self._names.get(id(value), "?"), real, base, count * size, size, value,
-                              np.full(count, -1, np.int32), np.full(count, -1, np.int32))
+                              np.full(count, -1, np.int32), np.full(count, -1, np.int32),
+                              np.full(count * size // 32 + 2 if self._wave else 0, -1, np.int32))
             self._arguments.append(known)
         converted.handle.data[:] = known.base
         return converted
@@ -141,7 +144,12 @@ class Watch:
         line = self._all[-1].lines[(*where, op, argument.name)]
         line.accesses += 1
         line.bytes += hit.size * argument.size
-        line.sectors += np.unique((argument.real + hit) // 32).size
+        sectors = np.unique((argument.real + hit) // 32)
+        line.sectors += sectors.size
+        if self._wave and op == "load":  # programs are numbered in the order in which they start
+            first = sectors - argument.real // 32
+            self._all[-1].wave_sectors += int((argument.wave[first] != program // self._wave).sum())
+            argument.wave[first] = program // self._wave
         elements = hit // argument.size
         writers, readers = argument.writer[elements], argument.reader[elements]
         if op != "atomic":
@@ -204,8 +212,10 @@ class Watch:
             for name in ("multiple_of", "max_contiguous", "max_constancy"):
                 scope.set_attr(lang, name, lambda tensor, values, name=name: self._promise(name, tensor, values))
 
-        def masked_load(this, pointers, mask, *more, **named):
-            return load(this, *self._access("load", pointers, mask), *more, **named)
+        def masked_load(this, pointers, mask, other, *more, **named):
+            if other is None:  # nobody knows what a place holds where the mask is 0
+                other = _anything(pointers)
+            return load(this, *self._access("load", pointers, mask), other, *more, **named)
 
         def masked_store(this, pointers, value, mask, *more, **named):
             pointers, mask = self._access("store", pointers, mask)
@@ -226,6 +236,15 @@ class Watch:
     def __exit__(self, *_):
         for owner, name, old in self._saved:
             setattr(owner, name, old)
+
+
+def _anything(pointers):
+    """What a masked load without `other` leaves where nothing is loaded: what would be noticed, were it used."""
+    kind = pointers.get_element_ty()
+    data = np.zeros(pointers.data.shape, interpreter._get_np_dtype(kind))
+    data[...] = 0x7FC0 if kind == tl.bfloat16 else np.nan if data.dtype.kind == "f" else data.dtype.type(1) if data.dtype.kind == "b" \
+        else np.iinfo(data.dtype).max // 3
+    return interpreter.TensorHandle(data, kind)
 
 
 def _source_line():

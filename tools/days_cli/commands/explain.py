@@ -23,6 +23,7 @@ HELP = """./days explain DAY VARIANT     what each line's memory accesses cost
   --type fp32|fp16|bf16    this element type
   --backend cuda           a program day's timeline by CUDA events, not by order
   --per 32                 the tables' counts for 32 elements of the output
+  --wave 132               so many programs of a Python day run at a time
   --mine                   your my/dayNN_VARIANT.cu (./days check DAY VARIANT)
   --json [FILE]            all counts as JSON, on standard output without FILE
   --color auto|always|never
@@ -51,6 +52,8 @@ def run(args):
     if given.words[0].endswith(".cu"):
         raise _a_file(given.words[0])
     day = catalog.resolve(given.words[0], "explain")
+    if given.get("--wave") and day.kind != "python":
+        raise DaysError("--wave goes with Python days, whose programs it counts", f"./days explain {day.number}")
     if day.kind == "program":
         return program_explain.explain(day, given.words[1] if len(given.words) > 1 else "", given)
     if day.kind == "python":
@@ -77,7 +80,7 @@ def _parse(args):
             compiler.append(argument)
         else:
             plain.append(argument)
-    given = arguments.parse("explain", plain, {"--size": None, "--type": None, "--json": None, "--file": None, "--per": None,
+    given = arguments.parse("explain", plain, {"--size": None, "--type": None, "--json": None, "--file": None, "--per": None, "--wave": None,
                                                    "--backend": ("cuda", "simt")}, ("--mine",), 2)
     if (compiler or rest) and not given.get("--file"):
         raise DaysError(f"{(compiler or ['--'])[0]} goes with --file", "./days explain --help")
