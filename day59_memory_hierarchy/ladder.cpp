@@ -77,6 +77,8 @@ const auto lookup =
         .variant("cached", LAUNCHER(lookup_cached))
         .variant("shared", LAUNCHER(lookup_shared))
         .variant("constant", LAUNCHER(lookup_constant))
+        .variant("texture", LAUNCHER(lookup_texture))
+        .setup(LAUNCHER(lookup_texture_setup))
         .reference(LAUNCHER(lookup_reference))
         .parallel(LAUNCHER(lookup_parallel))
         .shapes({{1, 1024, 1}, {31, 1, 2}, {256, 32, 3}, {257, 1023, 1}, {1009, 33, 40}, {3001, 5, 7}})

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "common/buffer.h"
 #include "common/check.h"
 #include "common/needs.h"
 #include "common/setup.h"
@@ -38,6 +39,7 @@ struct Lookup {
   T* y;            // (n)
   int64_t n;
   int stride, steps;
+  days::Setup setup;
 };
 
 inline constexpr int kReaders = 528,
@@ -131,6 +133,23 @@ void exercise(const Chase<uint32_t>&, cudaStream_t);  // yours
 void lookup_cached(const Lookup<uint32_t>&, cudaStream_t);
 void lookup_shared(const Lookup<uint32_t>&, cudaStream_t);
 void lookup_constant(const Lookup<uint32_t>&, cudaStream_t);
+
+// What a set-up of `texture` keeps: room for the table, and the texture that reads it.
+class TableTexture {
+ public:
+  TableTexture();
+  TableTexture(TableTexture&& other) noexcept;
+  TableTexture(const TableTexture&) = delete;
+  ~TableTexture();
+  uint32_t* words() const { return words_.data(); }
+  cudaTextureObject_t object() const { return object_; }
+
+ private:
+  days::DeviceBuffer<uint32_t> words_{kTable};
+  cudaTextureObject_t object_ = 0;
+};
+TableTexture lookup_texture_setup(const Lookup<uint32_t>&, cudaStream_t);
+void lookup_texture(const Lookup<uint32_t>&, cudaStream_t);
 
 void sweep_near(const Sweep<uint32_t>&, cudaStream_t);
 void sweep_far(const Sweep<uint32_t>&, cudaStream_t);

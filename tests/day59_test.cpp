@@ -46,11 +46,12 @@ TEST(Day59Refuses, WhatIsNoProblem) {
     EXPECT_THROW(variant.launch({x, y, 1, 1, 0}), std::invalid_argument) << variant.name;
   }
   for (const auto& variant : days::variants<Lookup<uint32_t>>("lookup")) {
-    EXPECT_THROW(variant.launch({x, y, 0, 1, 1}), std::invalid_argument) << variant.name;
-    EXPECT_THROW(variant.launch({x, y, 1, 0, 1}), std::invalid_argument) << variant.name;
-    EXPECT_THROW(variant.launch({x, y, 1, 1025, 1}), std::invalid_argument) << variant.name;
-    EXPECT_THROW(variant.launch({x, y, 1, 1, 0}), std::invalid_argument) << variant.name;
+    EXPECT_THROW(variant.launch({x, y, 0, 1, 1, {}}), std::invalid_argument) << variant.name;
+    EXPECT_THROW(variant.launch({x, y, 1, 0, 1, {}}), std::invalid_argument) << variant.name;
+    EXPECT_THROW(variant.launch({x, y, 1, 1025, 1, {}}), std::invalid_argument) << variant.name;
+    EXPECT_THROW(variant.launch({x, y, 1, 1, 0, {}}), std::invalid_argument) << variant.name;
   }
+  EXPECT_THROW(lookup_texture({x, y, 1, 1, 1, {}}, nullptr), std::invalid_argument) << "without a set-up";
   for (const auto& variant : days::variants<Sweep<uint32_t>>("sweep")) {
     EXPECT_THROW(variant.launch({x, y, 0, 1}), std::invalid_argument) << variant.name;
     EXPECT_THROW(variant.launch({x, y, 6, 1}), std::invalid_argument) << variant.name;

@@ -45,6 +45,14 @@ __global__ void quarter_kernel(const uint32_t* table, uint32_t* y, int64_t n, in
   for (int step = 0; step < steps; ++step) place = near[place];
   y[i] = place;
 }
+__global__ void short_texture_kernel(cudaTextureObject_t table, uint32_t* y, int64_t n, int stride,
+                                     int steps) {
+  const int64_t i = int64_t{blockIdx.x} * kThreads + threadIdx.x;
+  if (i >= n) return;
+  uint32_t place = static_cast<uint32_t>(stride * i % kTable);
+  for (int step = 0; step < steps; ++step) place = tex1Dfetch<uint32_t>(table, static_cast<int>(place));
+  y[i] = place;
+}
 // The block's last groups are left out where they do not fill the block.
 __global__ void whole_blocks_kernel(const uint4* x, uint32_t* y, int64_t groups, int64_t part, int laps) {
   const int64_t begin = blockIdx.x * part, end = begin + part < groups ? begin + part : groups;
@@ -97,6 +105,24 @@ void quarter(const Lookup<uint32_t>& p, cudaStream_t stream) {
   CUDA_CHECK_LAUNCH();
 }
 MUST_REJECT(lookup, quarter, "y[");
+
+// The texture is as many bytes long as the table has words; beyond its end a fetch gives 0.
+void short_texture(const Lookup<uint32_t>& p, cudaStream_t stream) {
+  const unsigned blocks = require_lookup(p, "short_texture");
+  cudaResourceDesc resource = {};
+  resource.resType = cudaResourceTypeLinear;
+  resource.res.linear.devPtr = const_cast<uint32_t*>(p.table);
+  resource.res.linear.desc = cudaCreateChannelDesc<uint32_t>();
+  resource.res.linear.sizeInBytes = kTable;
+  cudaTextureDesc how = {};
+  cudaTextureObject_t table = 0;
+  CUDA_CHECK(cudaCreateTextureObject(&table, &resource, &how, nullptr));
+  short_texture_kernel<<<blocks, kThreads, 0, stream>>>(table, p.y, p.n, p.stride, p.steps);
+  CUDA_CHECK_LAUNCH();
+  CUDA_CHECK(cudaStreamSynchronize(stream));
+  CUDA_CHECK(cudaDestroyTextureObject(table));
+}
+MUST_REJECT(lookup, short_texture, "y[");
 
 void whole_blocks(const Sweep<uint32_t>& p, cudaStream_t stream) {
   whole_blocks_kernel<<<kReaders, kThreads, 0, stream>>>(reinterpret_cast<const uint4*>(p.x), p.y, p.n / 4,

@@ -64,6 +64,23 @@ def handing_out():
     return card
 
 
+@picture("squares.svg")
+def squares(side=8, line_of=4, square=2):
+    """Toy: a picture of 8 x 8 pixels, lines of four of them; the real layout is not documented."""
+    card = Card("A column of a picture, in lines of memory", 296,
+                "Laid out in rows, the eight pixels of a column lie in eight lines of memory. Laid out in squares, they lie in four.")
+    for left, name, rows, cols, color in ((36, "rows", 1, line_of, BAD), (268, "squares", square, square, GOOD)):
+        line = lambda r, c, rows=rows, cols=cols: (r // rows, c // cols)
+        touched = {line(r, 2) for r in range(side)}
+        grid = card.matrix(left, 84, side, side, 22, name, GLOBAL, fills=lambda r, c, line=line, touched=touched:
+                           THREADS[0] if c == 2 else HALO if line(r, c) in touched else None)
+        for row in range(0, side, rows):
+            for col in range(0, side, cols):
+                card.frame(grid.tile(row, col, rows, cols), SOFT, 2, 0)
+        card.text(grid.x, 282, f"{len(touched)} lines", 18, color, bold=True)
+    return card
+
+
 @picture("spill.svg")
 def spill():
     card = Card("What does not fit is carried to memory", 282,
@@ -124,8 +141,8 @@ def system():
     for i, (name, holds, fill) in enumerate((("registers", "256 KiB", REGISTERS), ("shared", "to 227 KiB", SHARED), ("L1", "the rest of 256", SHARED),
                                              ("L2", "60 MiB", GLOBAL), ("DRAM", "141 GB", GLOBAL), ("host", "its memory", EMPTY))):
         place = card.box(16, 74 + 50 * i, 448, 42, fill)
-        card.text(30, place.y + 6, name, 16, at="start", bold=True)
-        card.text(220, place.y + 6, holds, 15)
+        card.text(30, place.y + 6, {"L1": "L1, textures"}.get(name, name), 16, at="start", bold=True)
+        card.text(220 if name != "L1" else 232, place.y + 6, holds, 15)
         for x, words in zip((340, 424), ("no request", "") if name == "registers" else numbers[name]):
             if words:
                 card.text(x, place.y + 6, words, 15, bold=words not in ("?", "no request"))

@@ -81,6 +81,10 @@ class Reading(unittest.TestCase):
                          Counter({"global": 2, "MUFU": 1, "shared": 1, "spilled": 1, "wait": 1, "other": 2}))
         self.assertEqual(sass.notable(kernel.lines["ROOT/k.cu", 4]), "1 LDG.128, 1 LDG.16, 1 MUFU.EX2")
 
+    def test_fetches_of_textures_are_a_group(self):
+        self.assertEqual(sass.grouped(Counter({"TLD": 2, "TEX": 1, "LDG.32": 3})), Counter({"texture": 3, "global": 3}))
+        self.assertEqual(sass.notable(Counter({"TLD": 2, "IADD3": 1})), "2 TLD")
+
     def test_launch_bounds(self):
         self.assertEqual(sass.launch_bounds(ELF), {MANGLED: 512})
 
@@ -88,7 +92,7 @@ class Reading(unittest.TestCase):
         for instruction, kind in (("LDSM.16.MT88.4 R4, [R2]", "LDSM.x4"), ("LDSM.16.M88 R4, [R2]", "LDSM.x1"),
                                   ("LDGSTS.E.BYPASS.LTC128B.128 [R1], desc", "LDGSTS.128"), ("HMMA.16816.F32.BF16 R4, R5", "HMMA.16816"),
                                   ("HGMMA.64x256x16.F32.BF16 R24, gdesc[UR8]", "HGMMA.64x256x16"), ("STG.E R2", "STG.32"),
-                                  ("IMAD.MOV.U32 R1, RZ", "IMAD"), ("UTMALDG.2D [UR8]", "UTMALDG")):
+                                  ("IMAD.MOV.U32 R1, RZ", "IMAD"), ("TLD.LZ.SCR R0, R2", "TLD"), ("UTMALDG.2D [UR8]", "UTMALDG")):
             self.assertEqual(sass.kind(instruction), kind)
 
     def test_names(self):
