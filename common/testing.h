@@ -37,6 +37,8 @@ LadderAndType find_ladder(const char* name, const std::type_info& problem);
 std::string output_of_wrong(const LadderInfo& ladder, size_t type, const Row& row);
 // What is wrong with the rejection that it tells; "" where that contains the message.
 std::string problem_of_rejection(const std::string& output, const std::string& message);
+// What is wrong with the types of a program's wrong kernels, beside those of its ladders; "" where nothing is.
+std::string missing_16_bits(const std::vector<std::string>& types, const std::vector<std::string>& of_wrong);
 
 // Whether the row's code exists for the device that is here.
 bool runs_here(const LadderInfo& ladder, const Row& row, size_t type);

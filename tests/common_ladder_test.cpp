@@ -124,6 +124,15 @@ TEST(Harness, SaysWhichGuardWasHit) {
 }
 #endif
 
+TEST(WrongKernels, OneHas16BitsWhereTheLaddersDo) {
+  using days::testing_detail::missing_16_bits;
+  EXPECT_EQ(missing_16_bits({"fp32"}, {"fp32"}), "");
+  EXPECT_EQ(missing_16_bits({"fp32", "fp16", "bf16"}, {}), "");  // a program without wrong kernels
+  EXPECT_EQ(missing_16_bits({"fp32", "fp16"}, {"fp32", "bf16"}), "");
+  EXPECT_NE(missing_16_bits({"fp32", "bf16"}, {"fp32", "fp32"}).find("none of its wrong kernels"),
+            std::string::npos);
+}
+
 // What MUST_REJECT makes of what the process of a wrong kernel says.
 TEST(Harness, WantsARejectionToSayWhy) {
   using days::testing_detail::problem_of_rejection;

@@ -497,6 +497,15 @@ LadderAndType find_ladder(const char* name, const std::type_info& problem) {
                               problem.name());
 }
 
+std::string missing_16_bits(const std::vector<std::string>& types, const std::vector<std::string>& of_wrong) {
+  const auto of_16_bits = [](const std::string& type) { return type == "fp16" || type == "bf16"; };
+  if (of_wrong.empty() || std::none_of(types.begin(), types.end(), of_16_bits)) return "";
+  if (std::any_of(of_wrong.begin(), of_wrong.end(), of_16_bits)) return "";
+  return "the day's ladders have a type of 16 bits, and none of its wrong kernels: what only rounding shows, "
+         "these "
+         "tests may miss; give one of them days::half or days::bf16";
+}
+
 bool runs_here(const LadderInfo& ladder, const Row& row, size_t type) {
   return ladder.absent(row, type, current_device()).empty();
 }
@@ -536,6 +545,15 @@ bool register_wrong(const Wrong& wrong) {
 void add_all_tests() {
   for (const LadderInfo* ladder : registered_ladders()) add_tests(*ladder);
   for (const Wrong& wrong : wrongs()) add_test(wrong);
+  std::vector<std::string> types, of_wrong;
+  for (const LadderInfo* ladder : registered_ladders())
+    for (const Typed& type : ladder->types) types.push_back(type.name);
+  for (const Wrong& wrong : wrongs()) {
+    const auto [ladder, type] = find_ladder(wrong.ladder, wrong.problem);
+    of_wrong.push_back(ladder.types[type].name);
+  }
+  if (const std::string missing = missing_16_bits(types, of_wrong); !missing.empty())
+    throw std::invalid_argument(missing);
 }
 
 }  // namespace days::testing_detail
