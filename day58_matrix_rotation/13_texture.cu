@@ -20,7 +20,7 @@ template <class T>
 __device__ typename Pixel<T>::Value seen(cudaTextureObject_t picture, Spot spot) {
   const auto value = tex2D<typename Pixel<T>::Value>(picture, spot.x + 0.5f, spot.y + 0.5f);
   if constexpr (sizeof(T) == 1) {  // bytes come as 0 to 1
-    return {255 * value.x, 255 * value.y, 255 * value.z, 255 * value.w};
+    return make_float4(255 * value.x, 255 * value.y, 255 * value.z, 255 * value.w);
   } else {
     return value;
   }

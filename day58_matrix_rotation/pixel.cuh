@@ -25,12 +25,12 @@ struct Pixel<uint8_t> {
   using Bytes = uchar4;
   using Value = float4;  // 0 to 255 in each
   __device__ static float4 value(uchar4 b) {
-    return {static_cast<float>(b.x), static_cast<float>(b.y), static_cast<float>(b.z),
-            static_cast<float>(b.w)};
+    return make_float4(static_cast<float>(b.x), static_cast<float>(b.y), static_cast<float>(b.z),
+                       static_cast<float>(b.w));
   }
   __device__ static unsigned char rounded(float v) { return static_cast<unsigned char>(v + 0.5f); }
   __device__ static uchar4 bytes(float4 v) {
-    return {rounded(v.x), rounded(v.y), rounded(v.z), rounded(v.w)};
+    return make_uchar4(rounded(v.x), rounded(v.y), rounded(v.z), rounded(v.w));
   }
 };
 
@@ -39,7 +39,8 @@ __device__ inline float blend(float a, float b, float weight) {
   return a + weight * (b - a);
 }
 __device__ inline float4 blend(float4 a, float4 b, float weight) {
-  return {blend(a.x, b.x, weight), blend(a.y, b.y, weight), blend(a.z, b.z, weight), blend(a.w, b.w, weight)};
+  return make_float4(blend(a.x, b.x, weight), blend(a.y, b.y, weight), blend(a.z, b.z, weight),
+                     blend(a.w, b.w, weight));
 }
 
 }  // namespace day58

@@ -255,3 +255,43 @@ def pictures(found):
         if len(tables) > 2 and curves(tables):
             made.append((f"results_{gpu}_{name}_sizes.svg", sweep(found, tables), sweep_alt(tables)))
     return made
+
+
+def story(groups, limits, unit, where):
+    """Many ladders below each other on one axis, from the slowest rung to the hardware's limits: each step of the axis is ten times the
+    one before, because the first rung may have a thousandth of the last one's speed.
+
+    groups: [(heading, [(name, speed or None, kind, words)])]; kind is "variant" or "library", words stand behind the bar. limits: [(name, speed)]."""
+    speeds = [speed for _, rows in groups for _, speed, _, _ in rows if speed] + [speed for _, speed in limits]
+    speeds = speeds or [1, 1000]  # nothing is measured: an axis all the same
+    low = math.floor(math.log10(min(speeds)))
+    high = max(low + 1, math.ceil(math.log10(max(speeds))))
+    left = 26 + 7.2 * max(len(name) for _, rows in groups for name, *_ in rows)
+    right, first, pitch = WIDTH - 24, 72 + 16 * len(limits), 19
+    bottom = first + sum(26 + pitch * len(rows) for _, rows in groups)
+    at = lambda value: left + (right - left) * (math.log10(value) - low) / (high - low)  # noqa: E731
+    parts = [_text(16, 26, f"Every rung of the matmul ladders, {unit}", 15, bold=True)]
+    for power in range(low, high + 1):
+        parts += [_line(at(10.0 ** power), first - 8, at(10.0 ** power), bottom, _FAINT),
+                  _text(at(10.0 ** power), bottom + 16, _number(10.0 ** power), 11, _SOFT, "middle")]
+    for i, (name, speed) in enumerate(limits):
+        y = 52 + 16 * i
+        parts += [_line(at(speed), y - 8, at(speed), bottom, _LIMIT, 1.4), _text(at(speed) - 6, y, f"{name}, {result_table.digits(speed)}", 11, _INK, "end")]
+    y = first
+    for heading, rows in groups:
+        y += 26
+        parts.append(_text(16, y - 8, heading, 12, bold=True))
+        for name, speed, kind, words in rows:
+            parts.append(_text(left - 8, y + 12, name, 12, anchor="end"))
+            if speed:
+                parts.append(_rect(left, y + 1, max(1.0, at(speed) - left), pitch - 5, _LIBRARY if kind == "library" else _RUNG))
+            # A number that has no room behind its bar, or would lie on a limit's line, stands in it.
+            end = at(speed) + 12 + 6.5 * len(words) if speed else 0
+            inside = speed and (end > right or any(at(speed) <= at(limit) < end for _, limit in limits))
+            parts.append(_text((at(speed) - 6 if inside else at(speed) + 6) if speed else left + 4, y + 12, words, 11,
+                               _INK if speed else _SOFT, "end" if inside else "start"))
+            y += pitch
+    parts.append(_text(16, bottom + 38, where, 11, _SOFT))
+    measured = sum(1 for _, rows in groups for _, speed, kind, _ in rows if speed and kind == "variant")
+    total = sum(1 for _, rows in groups for _, _, kind, _ in rows if kind == "variant")
+    return _svg(bottom + 52, f"{measured} of {total} rungs with their {unit} on one axis of powers of ten, and the limits of the hardware", parts)

@@ -11,7 +11,8 @@ USAGE = "[--check]"
 SUMMARY = "writes the notes' tables and plots from results"
 HELP = """./days report          writes what is made from committed results: the tables and
                        plots of the days' notes, the README's table, the notebooks,
-                       the pages of counters and of foreign programs
+                       the pages of the matmul ladders, of counters and of
+                       foreign programs
 
   --check              writes nothing; exit code 1 where something is stale
 
@@ -19,7 +20,7 @@ It also looks for links, words and days in the notes that lead nowhere."""
 
 # (script, arguments to write, arguments to check); the last one writes nothing
 _WRITERS = (("results_tables.py", (), ("--check",)), ("readme_table.py", (), ("--check",)),
-            ("notebooks.py", (), ("--check",)), ("ncu_counters.py", ("write",), ("check",)),
+            ("notebooks.py", (), ("--check",)), ("matmul_page.py", (), ("--check",)), ("ncu_counters.py", ("write",), ("check",)),
             ("foreign_programs.py", (), ("--check",)), ("check_notes.py", (), ()))
 
 
