@@ -29,7 +29,7 @@ CHART = paths.ROOT / "docs" / "pictures" / "matmul.svg"
 COUNTS = paths.ROOT / "docs" / "results" / "matmul_counts.json"
 TRACK = "Matmul"
 CUBE = 4096  # the shape that ladders are compared at, where they were measured there
-PRODUCTS = re.compile(r"^(FFMA|HFMA2|HMMA|IMMA|QMMA|HGMMA|IGMMA|QGMMA|DMMA)\b")
+PRODUCTS = re.compile(r"^(FFMA|HMMA|IMMA|QMMA|HGMMA|IGMMA|QGMMA|DMMA)\b")
 GLOBAL, SHARED = "pipe_lsu_mem_global_op_", "pipe_lsu_mem_shared_op_"
 
 
@@ -200,7 +200,7 @@ def counted_cells(ladder, rung, counts):
     text = f"{registers[0]}" if len(registers) == 1 else f"{registers[0]} to {registers[-1]}"
     if found["spills"]:
         text += f", {found['spills']} B spilled"
-    products = ", ".join(f"{n} {name}" for name, n in found["products"].items()) or "none"
+    products = ", ".join(f"{n} {name}" for name, n in found["products"].items() if PRODUCTS.match(name)) or "none"
     return [*cells, text, f"{products} of {found['instructions']:,}"]
 
 
