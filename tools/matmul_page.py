@@ -184,6 +184,15 @@ def digits(value):
     return "0" if not value else f"{value:.0f}" if value >= 100 else f"{value:.3g}"
 
 
+def bound(ladder, rung, counts, ffma):
+    """TFLOP/s that a kernel of FFMA cannot exceed, by its counts alone; None where these do not say. A step takes a quarter of a turn of the
+    arithmetic, and no less than one turn for each request to global memory, each 128 bytes of its sectors, each turn of shared memory."""
+    found = counts.get(key(ladder, rung), {})
+    if not ffma or found.get("source") != number(ladder, rung) or "requests" not in found or set(filter(PRODUCTS.match, found.get("products", {}))) != {"FFMA"}:
+        return None
+    return ffma * 0.25 / max(0.25, found["requests"], found["sectors"] / 4, found["turns"])
+
+
 def counted_cells(ladder, rung, counts):
     """Requests, sectors, turns and conflicts; registers, products of all instructions."""
     found = counts.get(key(ladder, rung))
@@ -209,6 +218,7 @@ def made():
     all_ladders, counts = ladders(), load_counts()
     gpu = gpu_of(all_ladders)
     groups, lines, tables, newest, changed = [], [], [], "", False
+    ffma, reached = dict(limits(gpu, [])).get("FFMA rate"), []
     lines += ["| rung | TFLOP/s | of its limit | requests | sectors | shared turns | conflicts | registers | products among instructions |",
               "|---|---|---|---|---|---|---|---|---|"]
     for ladder in all_ladders:
@@ -231,9 +241,13 @@ def made():
             share = f"{result_table.percent(row['of_limit'])}" if speed and row.get("of_limit") and results.in_flops(table) else ""
             if speed and row.get("of_limit", 1) < 0.01:
                 share = f"{100 * row['of_limit']:.1f}%"
-            words = f"{result_table.digits(speed)}{mark}" + (f" · {share}" if share else "") if speed else "not measured yet"
-            rows.append((rung, speed, "variant", words))
-            lines.append("| " + " | ".join([rung, f"{result_table.digits(speed)}{mark}" if speed else "not measured yet", share,
+            most = bound(ladder, rung, counts, ffma)
+            if speed and most and not mark:
+                reached.append(speed / most)
+            unknown = "not measured yet" + (f", at most {result_table.digits(most)}" if most else "")
+            words = f"{result_table.digits(speed)}{mark}" + (f" · {share}" if share else "") if speed else unknown
+            rows.append((rung, speed or most, "variant" if speed or not most else "bound", words))
+            lines.append("| " + " | ".join([rung, f"{result_table.digits(speed)}{mark}" if speed else unknown, share,
                                             *counted_cells(ladder, rung, counts)]) + " |")
             changed |= bool(mark)
         library = results.library(table) if table else None
@@ -246,7 +260,7 @@ def made():
     if changed:
         where += ". †: its kernel has changed since."
     known = limits(gpu, tables)
-    blocks = {"rungs": "\n".join(lines), "days": days_table(), "chart": chart_line(groups, known)}
+    blocks = {"rungs": "\n".join(lines), "days": days_table(), "chart": chart_line(groups, known), "reached": reached_line(reached)}
     return blocks, result_plots.story(groups, known, "TFLOP/s", where)
 
 
@@ -257,7 +271,7 @@ def days_table():
         counted.setdefault(ladder.day, []).extend(ladder.rungs)
     for day in next(days for track, days in catalog.tracks() if track == TRACK):
         if day.folder:
-            rungs = ", ".join(dict.fromkeys(counted.get(day, []))) or "no product of matrices: what a rung above needs"
+            rungs = ", ".join(dict.fromkeys(counted.get(day, []))) or "no product of matrices: what a later day needs"
             lines.append(f"| [{day.number:02d}](../{day.target}/README.md) | {day.front_matter().get('teaches', '')} | {rungs} |")
         else:
             lines.append(f"| {day.number:02d} | {day.name.replace('_', ' ')}: not written yet | |")
@@ -266,12 +280,19 @@ def days_table():
 
 def chart_line(groups, known):
     measured = [speed for _, rows in groups for _, speed, kind, _ in rows if speed and kind == "variant"]
-    total = sum(1 for _, rows in groups for _, _, kind, _ in rows if kind == "variant")
+    total = sum(1 for _, rows in groups for _, _, kind, _ in rows if kind != "library")
     words = f"![{len(measured)} of {total} rungs are measured](pictures/matmul.svg)\n\n"
     if measured:
         words += f"{len(measured)} of {total} rungs are measured, from {result_table.digits(min(measured))} to {result_table.digits(max(measured))} TFLOP/s. "
     tensor = [name for name, _ in known if "mma" in name]
     return words + ("" if tensor else "The tensor cores' limit is not measured yet, because no rung that uses them is: its line comes with the first one.")
+
+
+def reached_line(reached):
+    if not reached:
+        return "No rung is both measured and counted yet."
+    return (f"How good a bound that is, the {len(reached)} rungs tell that are measured and counted: they reach {result_table.percent(min(reached))} to "
+            f"{result_table.percent(max(reached))} of it, because nothing overlaps perfectly, and because it knows nothing of waiting.")
 
 
 def written(text, blocks):

@@ -55,7 +55,7 @@ class Page(Case):
         self.replace(results, "recorded", lambda number=None: ["h200"] if number == 5 else [])
         self.replace(self.page.stale, "mark", lambda found: None)
         self.page.PAGE.write_text("".join(f"<!-- {name}: written by tools/matmul_page.py -->\n<!-- /{name} -->\n"
-                                          for name in ("chart", "days", "rungs")))
+                                          for name in ("chart", "days", "rungs", "reached")))
 
     def run_page(self, *arguments):
         out = io.StringIO()
@@ -76,6 +76,7 @@ class Page(Case):
         self.assertIn("| *cuBLAS* | 2.75 |", text)
         self.assertIn("2 of 3 rungs are measured, from 0.137 to 1.37 TFLOP/s.", text)
         self.assertIn("The tensor cores' limit is not measured yet", text)
+        self.assertIn("No rung is both measured and counted yet.", text)
         self.assertIn("| [05](../day05_matmul/README.md) | What it adds | slow, fast, mma |", text)
         self.assertIn("| 11 | matmul dynamic tiled: not written yet | |", text)
         chart = self.page.CHART.read_text()
@@ -102,6 +103,20 @@ class Page(Case):
         self.assertIn("| 2 † | 5 | 0.125 | 0 | 32 to 40 |", text)
         self.assertIn("| mma | not measured yet |  | not counted |", text)
 
+    def test_what_is_counted_bounds_what_is_not_measured(self):
+        counted = {"source": "abc", "requests": 0.5, "sectors": 8, "turns": 1, "conflicts": 0, "registers": [32], "spills": 0,
+                   "products": {"FFMA": 29}, "instructions": 100}
+        self.found["tables"][0]["limit"]["per_second"] = 64e12
+        self.replace(self.page, "limits", lambda gpu, tables: [("FFMA rate", 64.0)])
+        for counts, words in (({}, "not measured yet, at most 8"), ({"sectors": 1, "turns": 0.1}, "not measured yet, at most 32"),
+                              ({"requests": 0.01, "sectors": 0.1, "turns": 0.01}, "not measured yet, at most 64"),
+                              ({"products": {"HMMA.16816": 8}}, "not measured yet |"), ({"source": "old"}, "not measured yet |")):
+            self.page.COUNTS.write_text(json.dumps({"day05_matmul/half/mma": {**counted, **counts}}))
+            self.run_page()
+            self.assertIn(f"| mma | {words}", self.page.PAGE.read_text())
+            self.assertEqual("stroke-dasharray" in self.page.CHART.read_text(), "at most" in words)
+            self.assertIn("2 of 3 rungs are measured", self.page.PAGE.read_text())
+
     def test_check_sees_a_stale_page(self):
         code, words = self.run_page("--check")
         self.assertEqual(code, 1)
@@ -122,7 +137,7 @@ class Page(Case):
 
     def test_the_committed_page_has_its_markers(self):
         text = (Path(paths.ROOT) / "docs" / "matmul.md").read_text(encoding="utf-8")
-        for name in ("chart", "days", "rungs"):
+        for name in ("chart", "days", "rungs", "reached"):
             self.assertEqual(text.count(f"<!-- {name}: written by tools/matmul_page.py -->"), 1)
 
 

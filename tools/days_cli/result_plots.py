@@ -261,7 +261,8 @@ def story(groups, limits, unit, where):
     """Many ladders below each other on one axis, from the slowest rung to the hardware's limits: each step of the axis is ten times the
     one before, because the first rung may have a thousandth of the last one's speed.
 
-    groups: [(heading, [(name, speed or None, kind, words)])]; kind is "variant" or "library", words stand behind the bar. limits: [(name, speed)]."""
+    groups: [(heading, [(name, speed or None, kind, words)])]; kind is "variant", "library", or "bound": a rung without a time, whose speed is what it cannot
+    exceed, a hollow bar. words stand behind the bar. limits: [(name, speed)]."""
     speeds = [speed for _, rows in groups for _, speed, _, _ in rows if speed] + [speed for _, speed in limits]
     speeds = speeds or [1, 1000]  # nothing is measured: an axis all the same
     low = math.floor(math.log10(min(speeds)))
@@ -283,7 +284,10 @@ def story(groups, limits, unit, where):
         parts.append(_text(16, y - 8, heading, 12, bold=True))
         for name, speed, kind, words in rows:
             parts.append(_text(left - 8, y + 12, name, 12, anchor="end"))
-            if speed:
+            if speed and kind == "bound":
+                parts.append(f'<rect x="{left:.1f}" y="{y + 1.5:.1f}" width="{at(speed) - left:.1f}" height="{pitch - 6}" rx="2" fill="#ffffff" '
+                             f'stroke="{_RUNG}" stroke-dasharray="3 3"/>')
+            elif speed:
                 parts.append(_rect(left, y + 1, max(1.0, at(speed) - left), pitch - 5, _LIBRARY if kind == "library" else _RUNG))
             # A number that has no room behind its bar, or would lie on a limit's line, stands in it.
             end = at(speed) + 12 + 6.5 * len(words) if speed else 0
@@ -293,5 +297,5 @@ def story(groups, limits, unit, where):
             y += pitch
     parts.append(_text(16, bottom + 38, where, 11, _SOFT))
     measured = sum(1 for _, rows in groups for _, speed, kind, _ in rows if speed and kind == "variant")
-    total = sum(1 for _, rows in groups for _, _, kind, _ in rows if kind == "variant")
+    total = sum(1 for _, rows in groups for _, _, kind, _ in rows if kind != "library")
     return _svg(bottom + 52, f"{measured} of {total} rungs with their {unit} on one axis of powers of ten, and the limits of the hardware", parts)
