@@ -185,7 +185,7 @@ def digits(value):
 
 
 def bound(ladder, rung, counts, ffma):
-    """TFLOP/s that a kernel of FFMA cannot exceed, by its counts alone; None where these do not say. A step takes a quarter of a turn of the
+    """TFLOP/s that its counts allow a kernel of FFMA; None where these do not say. A step takes a quarter of a turn of the
     arithmetic, and no less than one turn for each request to global memory, each 128 bytes of its sectors, each turn of shared memory."""
     found = counts.get(key(ladder, rung), {})
     if not ffma or found.get("source") != number(ladder, rung) or "requests" not in found or set(filter(PRODUCTS.match, found.get("products", {}))) != {"FFMA"}:
@@ -244,7 +244,7 @@ def made():
             most = bound(ladder, rung, counts, ffma)
             if speed and most and not mark:
                 reached.append(speed / most)
-            unknown = "not measured yet" + (f", at most {result_table.digits(most)}" if most else "")
+            unknown = "not measured yet" + (f", counts allow {result_table.digits(most)}" if most else "")
             words = f"{result_table.digits(speed)}{mark}" + (f" · {share}" if share else "") if speed else unknown
             rows.append((rung, speed or most, "variant" if speed or not most else "bound", words))
             lines.append("| " + " | ".join([rung, f"{result_table.digits(speed)}{mark}" if speed else unknown, share,

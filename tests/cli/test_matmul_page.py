@@ -108,13 +108,13 @@ class Page(Case):
                    "products": {"FFMA": 29}, "instructions": 100}
         self.found["tables"][0]["limit"]["per_second"] = 64e12
         self.replace(self.page, "limits", lambda gpu, tables: [("FFMA rate", 64.0)])
-        for counts, words in (({}, "not measured yet, at most 8"), ({"sectors": 1, "turns": 0.1}, "not measured yet, at most 32"),
-                              ({"requests": 0.01, "sectors": 0.1, "turns": 0.01}, "not measured yet, at most 64"),
+        for counts, words in (({}, "not measured yet, counts allow 8"), ({"sectors": 1, "turns": 0.1}, "not measured yet, counts allow 32"),
+                              ({"requests": 0.01, "sectors": 0.1, "turns": 0.01}, "not measured yet, counts allow 64"),
                               ({"products": {"HMMA.16816": 8}}, "not measured yet |"), ({"source": "old"}, "not measured yet |")):
             self.page.COUNTS.write_text(json.dumps({"day05_matmul/half/mma": {**counted, **counts}}))
             self.run_page()
             self.assertIn(f"| mma | {words}", self.page.PAGE.read_text())
-            self.assertEqual("stroke-dasharray" in self.page.CHART.read_text(), "at most" in words)
+            self.assertEqual("stroke-dasharray" in self.page.CHART.read_text(), "allow" in words)
             self.assertIn("2 of 3 rungs are measured", self.page.PAGE.read_text())
 
     def test_check_sees_a_stale_page(self):

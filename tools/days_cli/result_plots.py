@@ -261,8 +261,8 @@ def story(groups, limits, unit, where):
     """Many ladders below each other on one axis, from the slowest rung to the hardware's limits: each step of the axis is ten times the
     one before, because the first rung may have a thousandth of the last one's speed.
 
-    groups: [(heading, [(name, speed or None, kind, words)])]; kind is "variant", "library", or "bound": a rung without a time, whose speed is what it cannot
-    exceed, a hollow bar. words stand behind the bar. limits: [(name, speed)]."""
+    groups: [(heading, [(name, speed or None, kind, words)])]; kind is "variant", "library", or "bound": a rung without a time, whose speed is what its
+    counts allow, a hollow bar. words stand behind the bar. limits: [(name, speed)]."""
     speeds = [speed for _, rows in groups for _, speed, _, _ in rows if speed] + [speed for _, speed in limits]
     speeds = speeds or [1, 1000]  # nothing is measured: an axis all the same
     low = math.floor(math.log10(min(speeds)))
