@@ -272,6 +272,8 @@ struct Gates {
   double bytes_per_request = 0;  // that a warp asks of global memory with one instruction, at least
   // Sectors of global memory that atomic operations touch, for each sector of input, at most; negative: no gate.
   double atomics_per_input = -1;
+  // Bytes of asynchronous copies to shared memory that a block has under way when it waits, on average, at least.
+  double under_way = 0;
   int launches = 0;       // kernels that one call launches, at most; 0: no gate
   int blocks = 0;         // of the launch that has the fewest, at least; 0: no gate
   double workspace = -1;  // bytes of its workspace that it writes, at most; negative: no gate

@@ -23,7 +23,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tools"))
-from days_cli import exercises, ladders  # noqa: E402
+from days_cli import exercises, ladders, rungs  # noqa: E402
 from days_cli.errors import DaysError  # noqa: E402
 
 
@@ -40,6 +40,18 @@ def edits(path):
         elif line.strip() and not line.startswith("#"):
             raise ValueError(f"{path.name}:{number} is neither NAME: REASON with a new name nor an edited line: {line}")
     return {name: (reason, "\n".join(old), "\n".join(new)) for name, (reason, old, new) in found.items()}
+
+
+def alone(text, solution):
+    """(the file's text, the solution, its launcher) without the launchers of other rungs that stand in the same file."""
+    others = rungs.launchers(text.partition(rungs.WITHIN)[2])
+    own = next((one["name"] for one in others if one["name"].endswith(f"_{solution}")), None)
+    if own is None:
+        own = re.search(r"^void (\w+)\(", text, re.MULTILINE)[1]
+    elif len(others) > 1:
+        for other in others:
+            text = text if other["name"] == own else text.replace(other[0], "")
+    return text, solution, own
 
 
 def as_exercise(text, solution, launcher, template=False):
@@ -67,9 +79,8 @@ def made(day, name):
         raise ValueError(f"{name}: in {file.name} this occurs {text.count(old) if old else 0} times, not once:\n{old}")
     if day.kind == "python":
         return text.replace(old, new)
-    launcher = next(found for found in re.findall(r"^void (\w+)\(", text, re.MULTILINE))
     template = "INSTANTIATE_LAUNCHER(exercise" in exercises.skeleton(day).read_text(encoding="utf-8")
-    return as_exercise(text.replace(old, new), solution, launcher, template)
+    return as_exercise(*alone(text.replace(old, new), solution), template)
 
 
 def main(words):

@@ -80,6 +80,7 @@ class Cases {
       json.member("conflicts", exercise.gates.conflicts);
       json.member("bytes_per_request", exercise.gates.bytes_per_request);
       json.member("atomics_per_input", exercise.gates.atomics_per_input);
+      json.member("under_way", exercise.gates.under_way);
       json.member("launches", exercise.gates.launches);
       json.member("blocks", exercise.gates.blocks);
       json.member("workspace", exercise.gates.workspace);

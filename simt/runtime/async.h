@@ -38,6 +38,8 @@ struct ThreadCopies {
   };
   std::vector<Copy> copies;  // in flight, oldest first
   std::uint64_t landed = 0;
+  std::int64_t under_way = 0;         // bytes to shared memory that have not landed yet
+  std::int64_t waits = 0, waited = 0;  // how often that was waited for, and the sum of what was under way then
   std::vector<std::uint64_t> group_ends;  // of committed groups in flight: numbers of copies
   // Bulk copies from shared memory: those not committed yet, and the groups in flight.
   struct BulkStore {
@@ -58,6 +60,8 @@ struct AsyncCopies {
 };
 
 AsyncCopies& async_copies(Block& block);
+// A copy that a barrier counts is issued by the running thread. `landing` runs once it has landed.
+void land_later(std::int64_t bytes, std::function<void()> landing);
 // Who issues a copy: the caller of the runtime, or the inline PTX that is interpreted.
 extern __thread void* interpreted_caller;
 inline void* issuer(void* caller) {
@@ -65,6 +69,7 @@ inline void* issuer(void* caller) {
 }
 // Issues work that a barrier counts. It runs on the worker's main stack, once nothing else can.
 void land_later(std::function<void()> landing);
+// NaN for every type, and not the one that tests fill outputs with: they must not look unwritten.
 void poison_destination(char* to, std::size_t bytes);
 // Fails unless the bytes lie in the block's shared memory, aligned.
 void check_shared_range(const Block& block, const void* p, std::size_t bytes, std::size_t alignment,

@@ -26,6 +26,7 @@ void land(Block& block, ThreadCopies& own, std::uint64_t end, const std::uint64_
     const ThreadCopies::Copy& copy = own.copies[count];
     std::memcpy(copy.to, copy.from, copy.source_bytes);
     std::memset(copy.to + copy.source_bytes, 0, copy.bytes - copy.source_bytes);
+    own.under_way -= copy.bytes;
     if (barrier) {
       landed_pending(block, copy.pending, copy.barrier ? copy.barrier : barrier);
     } else {
@@ -38,9 +39,17 @@ void land(Block& block, ThreadCopies& own, std::uint64_t end, const std::uint64_
   own.group_ends.erase(own.group_ends.begin(), own.group_ends.begin() + static_cast<std::ptrdiff_t>(groups));
 }
 
+// What was asked for early is what is under way at a wait.
+void count_wait(ThreadCopies& own) {
+  if (own.under_way == 0) return;
+  ++own.waits;
+  own.waited += own.under_way;
+}
+
 // Whoever reads what the running thread has just waited for must be ordered after this wait.
 void land_own(ThreadCopies& own, std::uint64_t end, void* caller) {
   if (own.landed >= end) return;
+  count_wait(own);
   struct Written {
     char* to;
     std::size_t bytes;
@@ -108,7 +117,8 @@ void check_global_range(const void* p, std::size_t bytes, std::size_t alignment,
 }
 
 void poison_destination(char* to, std::size_t bytes) {
-  std::memset(to, kPoison, bytes);
+  for (std::size_t i = 0; i < bytes; ++i)
+    to[i] = static_cast<char>(reinterpret_cast<std::uintptr_t>(to + i) % 2 == 0 ? 0xf1 : 0xff);
 }
 
 void async_copy(void* shared, const void* global, std::uint32_t bytes, std::uint32_t source_bytes) {
@@ -130,6 +140,7 @@ void async_copy(void* shared, const void* global, std::uint32_t bytes, std::uint
   poison_destination(to, bytes);
   const std::uint32_t pending = add_pending(block, to, bytes, nullptr, false, caller);
   own.copies.push_back({to, static_cast<const char*>(global), bytes, source_bytes, pending, nullptr});
+  own.under_way += bytes;
 }
 
 void async_commit_group() {
@@ -174,11 +185,25 @@ void land_later(std::function<void()> landing) {
   worker->in_flight.push_back(std::move(landing));
 }
 
+void land_later(std::int64_t bytes, std::function<void()> landing) {
+  Block* block = current->block;
+  const std::uint16_t thread = current->linear;
+  async_copies(*block).threads[thread].under_way += bytes;
+  land_later([=, landing = std::move(landing)] {
+    async_copies(*block).threads[thread].under_way -= bytes;
+    landing();
+  });
+}
+
 // Until something changes that a thread may wait for.
 bool land_copies(Worker& w) {
   if (w.in_flight.empty()) return false;
   Thread* const interrupted = current;
   set_current(nullptr);
+  if (tracing) {
+    for (Block* block : w.resident)
+      if (block->async) std::for_each(block->async->threads.begin(), block->async->threads.end(), count_wait);
+  }
   const std::uint64_t before = w.progress;
   while (!w.in_flight.empty() && w.progress == before) {
     std::size_t next = 0;
@@ -217,6 +242,12 @@ void finish_thread_copies(Thread& thread) {
 void finish_block_copies(Block& block) {
   while (land_copies(*worker)) {
   }
+  double under_way = 0;
+  for (ThreadCopies& own : block.async->threads) {
+    if (own.waits > 0) under_way += static_cast<double>(own.waited) / static_cast<double>(own.waits);
+    own.under_way = own.waits = own.waited = 0;
+  }
+  if (tracing) trace_under_way(static_cast<std::uint64_t>(under_way));
   report_unfinished(block);
 }
 

@@ -141,7 +141,7 @@ void bulk_to_shared(void* shared, const void* global, std::uint32_t bytes, std::
     checked_write(to, bytes, caller);
     poison_destination(to, bytes);
     const std::uint32_t pending = add_pending(*block, to, bytes, counts, false, caller);
-    land_later([=] {
+    land_later(bytes, [=] {
       std::memcpy(to, global, bytes);
       landed_pending(*block, pending, counts);
       complete_bytes(counts, bytes);
@@ -165,7 +165,7 @@ void bulk_to_cluster(void* remote, const void* shared, std::uint32_t bytes, std:
   checked_write(remote, bytes, caller);
   poison_destination(static_cast<char*>(remote), bytes);
   const std::uint32_t pending = add_pending(*block, remote, bytes, remote_barrier, false, caller);
-  land_later([=] {
+  land_later(bytes, [=] {
     std::memcpy(remote, shared, bytes);
     landed_pending(*block, pending, remote_barrier);
     complete_bytes(remote_barrier, bytes);
@@ -184,7 +184,7 @@ void store_async(void* remote, const void* value, std::uint32_t bytes, std::uint
   } kept = {};
   std::memcpy(kept.bytes, value, bytes);
   const std::uint32_t pending = add_pending(*block, remote, bytes, remote_barrier, false, caller);
-  land_later([=] {
+  land_later(bytes, [=] {
     std::memcpy(remote, kept.bytes, bytes);
     landed_pending(*block, pending, remote_barrier);
     complete_bytes(remote_barrier, bytes);

@@ -178,7 +178,7 @@ void tensor_to_shared(void* shared, const void* map, const int* coordinates, int
     checked_write(to, box.span, caller);
     fill_box(box, to, Fill::poison);
     const std::uint32_t pending = add_pending(*block, to, box.span, counts, false, caller);
-    land_later([=] {
+    land_later(std::int64_t{box.bytes}, [=] {
       fill_box(box, to, Fill::data);
       landed_pending(*block, pending, counts);
       complete_bytes(counts, box.bytes);

@@ -22,6 +22,8 @@ void trace_atomic(const volatile void* address, std::size_t bytes, const void* p
 void trace_async_copy(const void* shared, const void* global, std::size_t bytes, std::size_t source_bytes,
                       const void* place);
 void trace_bulk_copy(std::size_t bytes);  // by the copy engine, in either direction
+// A block has ended: the bytes that each of its threads had under way at its waits, on average, over all threads.
+void trace_under_way(std::uint64_t bytes);
 void trace_barrier(Site site);            // completed by a block
 void trace_switch(const Thread* next);    // before `current` changes; null: to the worker's main stack
 void trace_block_begins(Block& block);

@@ -97,7 +97,7 @@ struct SamePlace {
 struct WorkerTotals {
   std::unordered_map<Place, Counts, PlaceHash, SamePlace> places;
   std::map<std::pair<const char*, int>, std::uint64_t> barriers;
-  std::uint64_t bulk_bytes = 0;
+  std::uint64_t bulk_bytes = 0, under_way = 0;
   Footprint loaded, stored;
   std::unordered_map<const Block*, Sectors> of_blocks;  // that run
   std::uint64_t block_sectors = 0;                      // of those that have ended
@@ -231,6 +231,10 @@ void trace_bulk_copy(std::size_t bytes) {
   own.bulk_bytes += bytes;
 }
 
+void trace_under_way(std::uint64_t bytes) {
+  own.under_way = std::max(own.under_way, bytes);
+}
+
 void trace_launches(bool traced) {
   finish_everything();
   wanted = traced;
@@ -258,6 +262,7 @@ void trace_worker_ends(const Launch& launch) {
   for (const auto& [site, count] : own.barriers)
     traced.totals.barriers[{site.first ? site.first : "", site.second}] += count;
   traced.totals.bulk_bytes += own.bulk_bytes;
+  traced.totals.under_way = std::max(traced.totals.under_way, own.under_way);
   traced.totals.block_sectors += own.block_sectors;
   LaunchFootprint& footprint = (*footprints)[launch.number];
   footprint.loaded.merge(own.loaded);

@@ -135,7 +135,7 @@ class Starts(unittest.TestCase):
                 self.assertEqual(rungs.version(found) == version, same)
 
 
-NOTHING = {metric.key: 0 for metric in (*rung_gates.COUNTERS, *rung_gates.BESIDES, rung_gates.BLOCKS)} | {"bulk_bytes": 0}
+NOTHING = {metric.key: 0 for metric in (*rung_gates.COUNTERS, *rung_gates.BESIDES, rung_gates.BLOCKS, rung_gates.UNDER_WAY)} | {"bulk_bytes": 0}
 
 
 class Gates(unittest.TestCase):
@@ -190,6 +190,14 @@ class Gates(unittest.TestCase):
 
     def test_no_barrier_is_none(self):
         self.assertEqual(self.falls({"barriers": 128}, {}, rung_gates.BESIDES), {"barriers": 0})
+
+    def test_more_under_way_is_asked_where_nothing_falls(self):
+        early = {**NOTHING, "barriers": 64, "under_way": 8192}
+        self.assertEqual([(ask.metric.key, ask.limit, ask.more) for ask in rung_gates._rises(NOTHING, early)], [("under_way", 7372, True)])
+        self.assertEqual(rung_gates._rises(early, {**early, "under_way": 8200}), [])
+        self.assertEqual(rung_gates._rises(early, NOTHING), [])
+        gates = self.find({("shared", ""): {"barriers": 128}, ("padded", ""): early})
+        self.assertEqual([ask.metric.key for ask in gates.asks], ["under_way"])
 
     def find(self, counts, words="13 padded", code=None):
         """The Gates by these counts: {(rung, size): values}."""

@@ -56,6 +56,9 @@ BESIDES = (Metric("barriers", "barriers", means="Each __syncthreads() counts onc
 # Asked where no counter falls, and more of it: a multiprocessor without a block stands idle, which no counter of accesses shows.
 BLOCKS = Metric("blocks", "blocks of the smallest launch", means="A multiprocessor that gets no block stands idle.")
 _MORE_BLOCKS = 2  # a rung with so many times the blocks is about them, and half of its gain is enough
+# Asked where no counter falls, and before what is beside the point: who asks earlier has more of it.
+UNDER_WAY = Metric("under_way", "bytes of copies under way a block", means="Counted at each wait: what has been asked for and has not "
+                   "come yet, on average.")
 CODE = (Metric("load_bits", "bits of a thread's widest load from global memory"),
         Metric("shared_bytes", "bytes of shared memory a block"), Metric("registers", "registers a thread"))
 
@@ -137,7 +140,7 @@ def _find(rung):
         found = _falls(other_start, other_goal, COUNTERS)
         if found:
             return Gates("counters", found, notes=other_notes, kept=_kept(other_start, other_goal), prefix=prefix)
-    found = _falls(start, goal, BESIDES) or _more_blocks(start, goal)
+    found = _rises(start, goal) or _falls(start, goal, BESIDES) or _more_blocks(start, goal)
     if found:
         return Gates("counters", found, notes=notes, kept=kept)
     why, install = "no counter tells them apart", ""
@@ -179,6 +182,12 @@ def _falls(start, goal, metrics):
              and not (metric.key == "wasted_sectors" and "sectors" in ratios)]
     return [Ask(metric, start[metric.key], goal[metric.key], _limit(metric, start[metric.key], goal[metric.key]))
             for metric in asked]
+
+
+def _rises(start, goal):
+    """An Ask for the bytes that are under way, where the goal has more of them; a tenth less is enough."""
+    first, last = start["under_way"], goal["under_way"]
+    return [Ask(UNDER_WAY, first, last, max(math.floor(0.9 * last), first + 1))] if last >= _LEAST * max(first, 1) else []
 
 
 def _kept(start, goal):
@@ -243,7 +252,7 @@ def _counts(rung, size, more=(), prefix=""):
 def _whole(counts):
     """Whether what the file of counts has is what _counts() puts there."""
     return (isinstance(counts, list) and list(map(type, counts)) == [dict, list, dict]
-            and all(metric.key in counts[0] for metric in (*COUNTERS, *BESIDES, BLOCKS)))
+            and all(metric.key in counts[0] for metric in (*COUNTERS, *BESIDES, BLOCKS, UNDER_WAY)))
 
 
 def code_of(file):

@@ -18,7 +18,7 @@ from days_cli.errors import DaysError
 
 _LADDER = re.compile(r'\bladder<\w+>\(\s*(?:"(\w+)")?')
 _REGISTERED = re.compile(r"^REGISTER_LADDER\((\w+)\)", re.MULTILINE)
-_WITHIN = "}  // namespace\n"  # ends what a file keeps to itself; launchers follow
+WITHIN = "}  // namespace\n"  # ends what a file keeps to itself; launchers follow
 
 
 @dataclass(frozen=True)
@@ -169,9 +169,9 @@ def start_text(rung):
     text = before.file.read_text(encoding="utf-8")
     comment = _comment(text)
     body = text[sum(len(line) + 1 for line in comment):]
-    inside, ends, outside = body.partition(_WITHIN)
+    inside, ends, outside = body.partition(WITHIN)
     outside = _own_launcher(outside, rung)
-    if len(_launchers(body)) > 1:
+    if len(launchers(body)) > 1:
         inside = _used(inside, outside)
     body = (inside + ends + outside).replace(f'"{before.name}"', f'"{rung.name}"')
     parts = _parts(comment)
@@ -195,7 +195,8 @@ _FUNCTION = re.compile(r"^(?P<head>(?:template <[^\n]*>\n)?(?:requires [^\n]*\n)
 _INSTANCES = re.compile(r"^INSTANTIATE_LAUNCHER\((\w+),[^;]*;\n", re.MULTILINE)
 
 
-def _launchers(text):
+def launchers(text):
+    """Matches of the launchers that a kernel file defines, each as a whole function, by "name"."""
     return [match for match in _FUNCTION.finditer(text) if "cudaStream_t" in match["takes"] and match["result"] == "void "
             and re.match(r"const (?:\w+::)*\w+<", match["takes"])]
 
@@ -204,8 +205,8 @@ def _own_launcher(outside, rung):
     """What follows a file's own part: of the functions there the launcher alone, with the name, the types and the instances
     that the rung's has."""
     theirs = rung.file.read_text(encoding="utf-8")
-    theirs_outside = theirs.partition(_WITHIN)[2]
-    model = next((match for match in _launchers(theirs_outside) if match["name"] == rung.launcher), None)
+    theirs_outside = theirs.partition(WITHIN)[2]
+    model = next((match for match in launchers(theirs_outside) if match["name"] == rung.launcher), None)
     if model is None:
         raise DaysError(f"{rung.file.name} has no launcher {rung.launcher} after its own part", code=1)
     instances = next((match[0] for match in _INSTANCES.finditer(theirs_outside) if match[1] == rung.launcher), "")

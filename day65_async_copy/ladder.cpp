@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+// Day 65's ladder: who competes, on which shapes and inputs, measured against what. Host code only.
+
+#include <limits>
+
+#include "common/ladder.h"
+#include "day65_async_copy/stencil.h"
+
+namespace day65 {
+namespace {
+
+// A field whose values are those of values(count, inputs); in and out begin some elements past an aligned address.
+template <class Values>
+auto field(Values values, int from = 0, int to = 0) {
+  return [=](auto& p, days::Shape s, days::Inputs& in) {
+    p.rows = static_cast<int>(s[0]);
+    p.cols = static_cast<int>(s[1]);
+    p.blocks = static_cast<int>(s[2]);
+    p.in = values(s[0] * s[1], in) + from;
+    p.out = in.output("out", s[0], s[1]) + to;
+  };
+}
+auto random_values() {
+  return [](days::Extent n, days::Inputs& in) { return in.normal("in", n); };
+}
+auto filled(double (*value)(size_t)) {
+  return [=](days::Extent n, days::Inputs& in) { return in.fill("in", n, value); };
+}
+
+// Few and far between: each may reach its 17 elements and no other.
+double sparse_special(size_t i) {
+  using limits = std::numeric_limits<float>;
+  if (i % 101 != 50) return static_cast<double>(i % 7) - 3;
+  const double values[] = {limits::quiet_NaN(), limits::infinity(), -limits::infinity(), 1e30};
+  return values[i / 101 % 4];
+}
+double denormal(size_t i) {
+  return (static_cast<double>(i % 13) - 6) * 64 * std::numeric_limits<float>::denorm_min();
+}
+
+const auto stencil =
+    days::ladder<Stencil>("stencil")
+        .extents({"rows", "cols", "blocks"})
+        .types<float>()
+        .variant("direct", LAUNCHER(stencil_direct))
+        .variant("plain", LAUNCHER(stencil_plain))
+        .needs(kWholeVectors)
+        .variant("prefetch", LAUNCHER(stencil_prefetch))
+        .needs(kWholeVectors)
+        .variant("async", LAUNCHER(stencil_async))
+        .runs_on(days::sm_80)
+        .needs(kWholeVectors)
+        .variant("stages3", LAUNCHER(stencil_stages3))
+        .runs_on(days::sm_80)
+        .needs(kWholeVectors)
+        .variant("stages4", LAUNCHER(stencil_stages4))
+        .runs_on(days::sm_80)
+        .needs(kWholeVectors)
+        .variant("stages5", LAUNCHER(stencil_stages5))
+        .runs_on(days::sm_80)
+        .needs(kWholeVectors)
+        .variant("mbarrier", LAUNCHER(stencil_mbarrier))
+        .runs_on(days::sm_80)
+        .needs(kWholeVectors)
+        .variant("bulk", LAUNCHER(stencil_bulk))
+        .runs_on(days::sm_90)
+        .needs(kWholeVectors)
+        .variant("tensor", LAUNCHER(stencil_tensor))
+        .runs_on(days::sm_90)
+        .needs(kWholeVectors, kBoxesWithin)
+        .exercise(LAUNCHER(exercise),
+                  "a stencil that has three rows under way while it computes with a fourth", "plain",
+                  "stages4", {.reads_per_input = 1.3, .under_way = 12000})
+        .needs(kWholeVectors)
+        .reference(LAUNCHER(stencil_reference))
+        .parallel(LAUNCHER(stencil_parallel))
+        // One; a row, a column; primes; around the radius (4), the margin (8), the least part (16), the strip (1,008) and the tile
+        // (1,024); several strips and parts, one and more blocks a multiprocessor; more rounds of the ring than its phase has
+        // bits; a last strip that lies in the margin of the one before.
+        .shapes({{1, 1, 1},
+                 {1, 4, 1},
+                 {3, 7, 2},
+                 {300, 1, 1},
+                 {4, 4, 1},
+                 {5, 8, 4},
+                 {17, 1004, 1},
+                 {16, 1008, 2},
+                 {9, 1012, 1},
+                 {33, 1016, 1},
+                 {37, 1020, 3},
+                 {8, 1024, 1},
+                 {13, 1009, 1},
+                 {67, 251, 1},
+                 {211, 12, 1},
+                 {21, 2016, 1},
+                 {50, 2020, 2},
+                 {18, 3028, 4},
+                 {131, 64, 4}})
+        .gpu_shapes({{1021, 4100, 2}, {4099, 2052, 1}, {1, 524288, 4}, {262144, 4, 3}})
+        .bench({{16384, 16384, 1}, {16384, 16384, 2}, {16384, 16384, 3}, {16384, 16384, 4}})
+        .sweep({{16384, 16384, 1}, {16384, 16384, 2}, {16384, 16384, 3}, {16384, 16384, 4}},
+               {.over = "blocks"})
+        .show({{256, 2016, 1}})
+        .inputs(field(random_values()))
+        .hostile("NaN, infinity, 1e30", field(filled(sparse_special)))
+        .hostile("denormals", field(filled(denormal)))
+        .hostile("misaligned in", field(random_values(), 1, 0))
+        .hostile("misaligned out", field(random_values(), 0, 3))
+        .traffic([](const auto& p) {
+          const double elements = 1.0 * p.rows * p.cols;
+          return days::reads(p.in, elements) + days::writes(p.out, elements);
+        })
+        .tolerance(days::dot_product([](const auto&) { return 4 * kRadius + 1; }))
+        .lesson("ask early, use late: what is under way decides, not how many threads wait for it.");
+
+REGISTER_LADDER(stencil);
+
+}  // namespace
+}  // namespace day65

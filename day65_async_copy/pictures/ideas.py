@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: MIT
+"""Day 65's ideas: the star and the march, the pipeline over time, the ring, a barrier's phase bit, what Little's law makes of each rung.
+
+    tools/pictures.py 65
+"""
+from drawing import (BAD, EMPTY, GLOBAL, GOOD, HALO, INK, LINE, OUTPUT, REGISTERS, SHARED, SOFT, THREADS, WHITE, Card, constant,
+                     picture)
+
+HEADER = "day65_async_copy/stencil.h"
+RADIUS, THREADS_A_BLOCK, TILE, MARGIN, STRIP, MOST_BLOCKS = (
+    constant(HEADER, name) for name in ("kRadius", "kThreads", "kTile", "kMargin", "kStrip", "kMostBlocks"))
+ROW_BYTES = 4 * TILE
+STAGES = constant("day65_async_copy/08_mbarrier.cu", "kStages")
+LATENCY, RATE = 600, 16.2  # ns and bytes/ns for a multiprocessor: day 16's, of an H200
+
+
+@picture("star.svg")
+def star():
+    """The 17 elements of in that an element of out is made of, in a field of 11 x 13."""
+    rows, cols, row, col = 11, 13, 5, 6
+    card = Card("An element of out needs a star of in", 362,
+                f"{4 * RADIUS + 1} elements: the one in the middle, and {RADIUS} on each side along its row and its column.")
+    reach = lambda r, c: (c == col and abs(r - row) <= RADIUS) or (r == row and abs(c - col) <= RADIUS)
+    distance = lambda r, c: abs(r - row) + abs(c - col)
+    card.matrix(60, 78, rows, cols, 22, "in", EMPTY, values=lambda r, c: distance(r, c) if reach(r, c) else None,
+                fills=lambda r, c: THREADS[0] if (r, c) == (row, col) else GLOBAL if reach(r, c) else None,
+                inks=lambda r, c: WHITE if (r, c) == (row, col) else None)
+    card.text(360, 120, "k", 16, at="start", bold=True)
+    card.text(384, 120, "weight(k)", 16, at="start", bold=True)
+    for k, words in enumerate(("−205/36", "8/5", "−1/5", "8/315", "−1/560")):
+        card.text(360, 146 + 24 * k, k, 16, at="start")
+        card.text(384, 146 + 24 * k, words, 16, at="start")
+    card.text(240, 346, "A number is k, the distance from the middle.", 16, SOFT)
+    return card
+
+
+@picture("march.svg")
+def march(now=4):
+    """A block's strip: a row has come, and is added to the nine sums around it."""
+    card = Card("A row is used once, in nine sums", 440,
+                f"The row that has just come is added to nine sums, those of the rows from {RADIUS} above to {RADIUS} below it. The uppermost is "
+                "then complete and is stored; all move up.")
+    left, top, size, count = 20, 92, 30, 2 * RADIUS + 1
+    card.text(left + 60, 70, "in", 17, bold=True)
+    card.text(left + 275, 70, "sums of out, in registers", 17, bold=True)
+    for i in range(count):
+        y = top + i * size
+        used = i < now
+        card.box(left, y, 120, size, WHITE if used else GLOBAL if i == now else EMPTY, dashed=used, round=1)
+        words = "used, forgotten" if i == 0 else "has just come" if i == now else "asked for" if i == now + 1 else ""
+        if words:
+            card.text(left + 60, y + 20, words, 14.5, SOFT if i != now else INK)
+        card.box(left + 190, y, 140, size, OUTPUT if i == 0 else REGISTERS, round=1)
+        card.text(left + 260, y + 20, "complete: stored" if i == 0 else f"lacks {i} row{'s' if i > 1 else ''}", 14.5)
+        k = abs(i - now)
+        card.arrow(left + 122, top + now * size + size / 2, left + 187, y + size / 2, THREADS[0] if k == 0 else SOFT, 1.6)
+        card.text(left + 338, y + 20, f"+ weight({k}) × it" if k else "+ its own part", 14, SOFT, "start")
+    card.text(240, top + count * size + 30, "One step of the march. Then the row below comes,", 16, SOFT)
+    card.text(240, top + count * size + 54, "and each sum moves up by one place.", 16, SOFT)
+    return card
+
+
+@picture("strips.svg")
+def strips():
+    """How the field is dealt out: strips of columns, parts of rows, a tile that is wider than its strip."""
+    card = Card("A block marches down a part of a strip", 402,
+                f"A strip has {STRIP} columns. A block fetches {TILE} columns of each row, {MARGIN} more on each side, and {RADIUS} rows above and below "
+                "its part.")
+    left, top, wide, high = 14, 86, 90, 116
+    card.text(left + 1.5 * wide, 72, "the field", 16, bold=True)
+    for c in range(3):
+        for r in range(2):
+            card.box(left + c * wide, top + r * high, wide, high, EMPTY, round=0)
+    x, y = left + wide, top + high
+    card.box(x - 9, y - 12, wide + 18, high + 12, HALO, round=0)
+    card.box(x, y, wide, high, GLOBAL, INK, 2.4, round=0)
+    card.box(x - 9, y + 40, wide + 18, 12, SHARED, INK, 1.6, round=0)
+    card.arrow(x + wide / 2, y + 56, x + wide / 2, y + 100, THREADS[0], 2.6)
+    card.text(left + 3 * wide + 22, y + 52, f"tile: {TILE} columns", 16, at="start")
+    card.text(left + 3 * wide + 22, y + 74, "of one row, 4 KiB", 16, SOFT, "start")
+    card.arrow(left + 3 * wide + 18, y + 47, x + wide + 12, y + 46, SOFT)
+    card.text(left + 3 * wide + 22, top + 40, f"strip: {STRIP} columns", 16, at="start")
+    card.text(240, top + 2 * high + 32, f"Pale: {MARGIN} columns on each side and {RADIUS} rows above", 16, SOFT)
+    card.text(240, top + 2 * high + 56, f"(and below), which other blocks fetch as well.", 16, SOFT)
+    return card
+
+
+def _lanes(card, top, words, copies, computes, end, left=84):
+    """Two rows of time: copies (row, from, to) and computations."""
+    unit = (480 - left - 16) / end
+    card.text(240, top - 10, words, 16, SOFT)
+    lines = []
+    for copy in copies:  # those that overlap lie below each other
+        line = next((i for i, last in enumerate(lines) if last <= copy[1]), len(lines))
+        if line == len(lines):
+            lines.append(0)
+        lines[line] = copy[2]
+        y = top + 20 * line
+        card.box(left + copy[1] * unit, y, (copy[2] - copy[1]) * unit, 18, GLOBAL, round=2)
+        card.text(left + (copy[1] + copy[2]) / 2 * unit, y + 14, copy[0], 13.5)
+    y = top + 20 * len(lines) + 3
+    for number, start, stop in computes:
+        card.box(left + start * unit, y, (stop - start) * unit, 18, OUTPUT, GOOD, round=2)
+        card.text(left + (start + stop) / 2 * unit, y + 14, number, 13.5)
+    card.text(left - 8, top + 10 * len(lines) + 5, "copy", 15, at="end", bold=True)
+    card.text(left - 8, y + 14, "use", 15, at="end", bold=True)
+    return y + 18
+
+
+def schedule(stages, copy=4, use=2, end=24):
+    """(copies, uses) of a block with a ring of that many stages; 1: plain, which asks after it has used."""
+    copies, uses, ready, free, row = [], [], {}, 0, 0
+    ask = [0] * max(1, stages - 1)
+    while free < end:
+        start = ask[row]
+        ready[row] = start + copy
+        copies.append((row, start, start + copy))
+        begin = max(free, ready[row])
+        free = begin + use
+        uses.append((row, begin, free))
+        # The stage of the row before is free once the use of this row may begin; plain's only one when it has ended.
+        ask.append(begin if stages > 1 else free)
+        row += 1
+    inside = lambda bars: [(n, a, min(b, end)) for n, a, b in bars if a < end]
+    return inside(copies), inside(uses)
+
+
+@picture("time.svg")
+def time():
+    end, used = 24, [len([stop for _, _, stop in schedule(stages, end=10**3)[1] if stop <= 24]) for stages in (1, 2, 4)]
+    card = Card("Ask early: copies beside the use", 470,
+                f"A copy takes four ticks here and a use two. In {end} ticks plain uses {used[0]} rows, two stages {used[1]}, four stages {used[2]}: "
+                "then one use follows the other without a gap.")
+    y = 74
+    for name, stages, words in (("plain", 1, "plain: load, wait, use, and so on"),
+                                ("two stages", 2, "two stages: row i + 1 comes while i is used"),
+                                ("four stages", 4, "four stages: row i + 3 is asked for when i is used")):
+        copies, uses = schedule(stages, end=end)
+        y = _lanes(card, y, words, copies, uses, end) + 46
+    card.arrow(84, y - 28, 464, y - 28)
+    card.text(464, y - 8, "time", 15, SOFT, "end")
+    card.text(240, y + 12, f"A number is a row. Used in {end} ticks: {used[0]}, {used[1]} and {used[2]} rows.", 16, SOFT)
+    card.height = y + 30
+    return card
+
+
+@picture("ring.svg")
+def ring(stages=4, first=8):
+    """The stages of a ring at the moment when row `first` is used."""
+    card = Card("A ring of four stages", 330,
+                "Row 8 is used, rows 9, 10 and 11 are under way; row 11 is asked for into the stage that row 7 has left.")
+    size, left, top = 96, 48, 110
+    for s in range(stages):
+        row = next(r for r in range(first, first + stages) if r % stages == s)
+        now, newest = row == first, row == first + stages - 1
+        fill = OUTPUT if now else GLOBAL
+        place = card.box(left + s * size, top, size - 8, 74, fill, GOOD if now else LINE, 2.4 if now else 1.4)
+        card.text(place.x, top - 12, f"stage {s}", 15, SOFT)
+        card.text(place.x, top + 30, f"row {row}", 17, bold=True)
+        card.text(place.x, top + 56, "used now" if now else "asked now" if newest else "under way", 15)
+        if newest:
+            card.text(place.x, top + 96, f"row {row - stages} was here", 15, BAD)
+    card.text(240, 62, f"Row r lies in stage r mod {stages}.", 16)
+    card.text(240, 250, "One barrier a row is enough. It says two things:", 16)
+    card.text(240, 276, "row 8 has come for all threads, and row 7 has", 16)
+    card.text(240, 300, "been read by all, so its stage may be filled.", 16)
+    return card
+
+
+@picture("phase.svg")
+def phase(rounds=3):
+    """An mbarrier of one stage over three rounds: its phase bit, and what the two sides wait for."""
+    card = Card("A phase bit tells the rounds apart", 356,
+                "The barrier full of one stage. In its first round the phase has the bit 0, in the second 1, then 0 again. Who uses the stage "
+                "waits for the end of phase 0, then of 1, then of 0.")
+    left, wide, top = 60, 132, 104
+    for i in range(rounds):
+        x = left + i * wide
+        card.text(x + wide / 2, 74, f"round {i}", 16, bold=True)
+        card.box(x, top, wide, 40, HALO if i % 2 == 0 else REGISTERS, INK, 1.6, round=0)
+        card.text(x + wide / 2, top + 26, f"phase bit {i % 2}", 16)
+        card.disc(x + 26, top + 76, "a", THREADS[0])
+        card.disc(x + 66, top + 76, "b", THREADS[2])
+        card.disc(x + wide - 6, top + 76, "w", THREADS[1])
+        card.text(x + wide / 2, top - 10, f"row {i * STAGES}", 15, SOFT)
+        card.text(x + wide / 2, top + 116, f"wait(…, {i % 2})", 15)
+    notes = (("a", THREADS[0], "the row is announced: so many bytes will come"), ("b", THREADS[2], "the last byte has come: the phase ends, the bit flips"),
+             ("w", THREADS[1], "who waited for this phase goes on"))
+    for i, (letter, colour, words) in enumerate(notes):
+        card.disc(44, 250 + 32 * i, letter, colour)
+        card.text(68, 255 + 32 * i, words, 15.5, at="start")
+    card.text(240, 346, f"Stage 0 of {STAGES} has rows 0, {STAGES}, {2 * STAGES}, …", 15.5, SOFT)
+    return card
+
+
+@picture("littles_law.svg")
+def littles_law():
+    """Bytes under way on a multiprocessor for 1 to kMostBlocks blocks, by stages, against what is needed."""
+    card = Card("What each rung has under way", 494,
+                f"A row in flight is {ROW_BYTES} bytes a block. With one block, two rows are too few and three enough; with {MOST_BLOCKS} "
+                "blocks one row is enough.")
+    needed = LATENCY * RATE
+    left, right, bottom, top = 76, 430, 384, 84
+    most = (STAGES - 1) * ROW_BYTES * MOST_BLOCKS
+    x = lambda blocks: left + 30 + (blocks - 1) * (right - left - 60) / (MOST_BLOCKS - 1)
+    y = lambda size: bottom - size / most * (bottom - top)
+    card.line(left, bottom, right, bottom, INK)
+    card.line(left, bottom, left, top - 10, INK)
+    for kib in (0, 16, 32, 48, 64):
+        card.text(left - 8, y(1024 * kib) + 5, f"{kib}", 15, SOFT, "end")
+    for blocks in range(1, MOST_BLOCKS + 1):
+        card.text(x(blocks), bottom + 20, blocks, 15, SOFT)
+    card.line(left, y(needed), right, y(needed), BAD, 2.4, dashed=True, through=True)
+    for rows, colour in zip((1, 2, 3, 4), THREADS):
+        points = [(x(b), y(rows * ROW_BYTES * b)) for b in range(1, MOST_BLOCKS + 1)]
+        for a, b in zip(points, points[1:]):
+            card.line(*a, *b, colour, 2.4, through=True)
+        for point in points:
+            card.disc(*point, rows, colour, 8)
+    card.text(left + 8, 66, "KiB under way on a multiprocessor", 15, SOFT, "start")
+    card.text(right, bottom + 42, "blocks of 256 threads on it", 15, SOFT, "end")
+    card.text(240, bottom + 70, f"Dashed: {needed / 1024:.1f} KiB, what an H200's memory needs (day 16).", 15.5, BAD)
+    card.text(240, bottom + 94, "1: prefetch, async. 2 to 4: three to five stages.", 15.5, SOFT)
+    return card

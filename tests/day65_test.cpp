@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+//
+// The day's ladder is tested by itself, and its wrong kernels are in day65_wrong.cu. Here is the rest.
+#include <cstdint>
+#include <string>
+
+#include "common/testing.h"
+#include "day65_async_copy/stencil.h"
+
+namespace day65 {
+namespace {
+
+TEST(Day65Refuses, SizesThatAreNotPositive) {
+  alignas(16) float in[16] = {}, out[16] = {};
+  for (const auto& variant : days::variants<Stencil<float>>("stencil")) {
+    EXPECT_THROW(variant.launch({in, out, 0, 4, 1}), std::invalid_argument) << variant.name;
+    EXPECT_THROW(variant.launch({in, out, 4, 0, 1}), std::invalid_argument) << variant.name;
+    EXPECT_THROW(variant.launch({in, out, -4, 4, 1}), std::invalid_argument) << variant.name;
+    EXPECT_THROW(variant.launch({in, out, 4, 4, 0}), std::invalid_argument) << variant.name;
+    EXPECT_THROW(variant.launch({in, out, 4, 4, kMostBlocks + 1}), std::invalid_argument) << variant.name;
+  }
+}
+
+// A row of out is stored while others that need the same row of in have yet to read it.
+TEST(Day65Refuses, InPlace) {
+  alignas(16) float values[64] = {};
+  for (const auto& variant : days::variants<Stencil<float>>("stencil")) {
+    EXPECT_THROW(variant.launch({values, values, 4, 4, 1}), std::invalid_argument) << variant.name;
+    EXPECT_THROW(variant.launch({values, values + 12, 4, 4, 1}), std::invalid_argument) << variant.name;
+    EXPECT_THROW(variant.launch({values + 12, values, 4, 4, 1}), std::invalid_argument) << variant.name;
+  }
+}
+
+TEST(Day65Refuses, RowsThatAreNoWholeVectorsWithTheReason) {
+  alignas(16) float in[24] = {}, out[24] = {};
+  for (const auto& variant : days::variants<Stencil<float>>("stencil")) {
+    if (variant.name == "direct") continue;
+    for (const Stencil<float>& p : {Stencil<float>{in, out, 2, 5, 1}, Stencil<float>{in + 1, out, 2, 4, 1},
+                                    Stencil<float>{in, out + 2, 2, 4, 1}}) {
+      try {
+        variant.launch(p);
+        ADD_FAILURE() << variant.name << " takes it";
+      } catch (const std::invalid_argument& error) {
+        EXPECT_NE(std::string(error.what()).find("needs cols % 4 == 0, 16-byte aligned in, out"),
+                  std::string::npos)
+            << error.what();
+      }
+    }
+  }
+}
+
+// The parts of a field of more than 2^31 elements: every row is in one part, and nothing of it is counted in 32 bits.
+TEST(Day65March, DealsOutLargeFields) {
+  for (const Stencil<float>& p :
+       {Stencil<float>{nullptr, nullptr, 2147483647, 4, 1}, Stencil<float>{nullptr, nullptr, 65536, 65536, 4},
+        Stencil<float>{nullptr, nullptr, 7, 2147483644, 2}, Stencil<float>{nullptr, nullptr, 1, 1, 1}}) {
+    const March march = march_of(p, kStrip, "test");
+    EXPECT_EQ(march.strips, (int64_t{p.cols} + kStrip - 1) / kStrip);
+    EXPECT_GE(march.rows, kLeastRows);
+    const int64_t parts = march.blocks / march.strips;
+    EXPECT_EQ(march.blocks, parts * march.strips);
+    EXPECT_GE(parts * march.rows, p.rows);
+    EXPECT_LT((parts - 1) * march.rows, p.rows);
+  }
+}
+
+}  // namespace
+}  // namespace day65

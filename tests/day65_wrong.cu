@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: MIT
+//
+// Kernels of day 65 with a bug in each, which its tests must reject.
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+#include "common/check.h"
+#include "common/must_reject.h"
+#include "common/ptx.h"
+#include "common/util.h"
+#include "day65_async_copy/march.cuh"
+#include "day65_async_copy/ring.cuh"
+#include "day65_async_copy/stencil.h"
+
+namespace day65 {
+namespace {
+
+// ---- the sum, an element a thread ----
+
+template <class At>
+__device__ float star(At at, int64_t row, int64_t col, int radius = kRadius) {
+  float sum = weight(0) * at(row, col);
+  for (int k = 1; k <= radius; ++k) {
+    sum += weight(k) * (at(row - k, col) + at(row + k, col) + at(row, col - k) + at(row, col + k));
+  }
+  return sum;
+}
+template <void (*kKernel)(Stencil<float>)>
+void launch(const Stencil<float>& p, cudaStream_t stream) {
+  kKernel<<<static_cast<unsigned>(days::ceil_div(int64_t{p.rows} * p.cols, 256)), 256, 0, stream>>>(p);
+  CUDA_CHECK_LAUNCH();
+}
+struct Place {
+  int64_t i, row, col;
+  bool inside;
+  __device__ explicit Place(const Stencil<float>& p)
+      : i(int64_t{blockIdx.x} * 256 + threadIdx.x), row(i / p.cols), col(i % p.cols), inside(row < p.rows) {}
+};
+
+// The edge goes on beyond the field, instead of zeros.
+__global__ void clamps(Stencil<float> p) {
+  const Place at(p);
+  if (!at.inside) return;
+  const auto value = [&](int64_t r, int64_t c) {
+    return p.in[min(max(r, int64_t{0}), int64_t{p.rows} - 1) * p.cols +
+                min(max(c, int64_t{0}), int64_t{p.cols} - 1)];
+  };
+  p.out[at.i] = star(value, at.row, at.col);
+}
+MUST_REJECT(stencil, launch<clamps>, "1 x 1 x 1: out[0,0] is");
+
+// Left of a row's first element comes the last one of the row before.
+__global__ void wraps(Stencil<float> p) {
+  const Place at(p);
+  if (!at.inside) return;
+  const auto value = [&](int64_t r, int64_t c) {
+    const int64_t i = r * p.cols + c;
+    return r >= 0 && r < p.rows && i >= 0 && i < int64_t{p.rows} * p.cols ? p.in[i] : 0.0f;
+  };
+  p.out[at.i] = star(value, at.row, at.col);
+}
+MUST_REJECT(stencil, launch<wraps>, "3 x 7 x 2: out[0,");
+
+// The least weight is forgotten: 1/560 of what is four away.
+__global__ void three_away(Stencil<float> p) {
+  const Place at(p);
+  if (!at.inside) return;
+  const auto value = [&](int64_t r, int64_t c) {
+    return r >= 0 && r < p.rows && c >= 0 && c < p.cols ? p.in[r * p.cols + c] : 0.0f;
+  };
+  p.out[at.i] = star(value, at.row, at.col, kRadius - 1);
+}
+MUST_REJECT(stencil, launch<three_away>, "3 x 7 x 2: out[0,0] is");
+
+// What is outside counts as 0 times the edge's element, which is no 0 where that is infinite or no number.
+__global__ void zero_times(Stencil<float> p) {
+  const Place at(p);
+  if (!at.inside) return;
+  const auto value = [&](int64_t r, int64_t c) {
+    const bool inside = r >= 0 && r < p.rows && c >= 0 && c < p.cols;
+    const int64_t row = min(max(r, int64_t{0}), int64_t{p.rows} - 1),
+                  col = min(max(c, int64_t{0}), int64_t{p.cols} - 1);
+    return (inside ? 1.0f : 0.0f) * p.in[row * p.cols + col];
+  };
+  p.out[at.i] = star(value, at.row, at.col);
+}
+MUST_REJECT(stencil, launch<zero_times>, "NaN, infinity, 1e30: out[");
+
+// A denormal becomes 0, as with -ftz=true.
+__global__ void flushes(Stencil<float> p) {
+  const Place at(p);
+  if (!at.inside) return;
+  const auto value = [&](int64_t r, int64_t c) {
+    const float v = r >= 0 && r < p.rows && c >= 0 && c < p.cols ? p.in[r * p.cols + c] : 0.0f;
+    return fabsf(v) < 1.17549435e-38f ? 0.0f : v;
+  };
+  p.out[at.i] = star(value, at.row, at.col);
+}
+MUST_REJECT(stencil, launch<flushes>, "denormals: out[");
+
+// ---- the march, with cp.async into a ring of three stages ----
+
+enum class Bug { kLateStart, kSeam, kNoWait, kWaitsForOneLess, kNoBarrier, kRefillsEarly, kSkipsEmptyGroups };
+
+constexpr int kStages = 3;
+
+template <Bug kBug>
+__global__ void __launch_bounds__(kThreads)
+    ring_kernel(const Stencil<float> p, const March march, int strip) {
+  __shared__ Row ring[kStages];
+  Part part(p, march);
+  part.left = blockIdx.x % march.strips * strip - kMargin;
+  part.col = part.left + 4 * static_cast<int>(threadIdx.x);
+  part.inside = part.col >= 0 && part.col < p.cols;
+  const unsigned past = kBug == Bug::kSeam ? kThreads : kThreads - kMargin / 4;
+  part.computes = part.inside && threadIdx.x >= kMargin / 4 && threadIdx.x < past;
+  const int64_t begin = part.first - (kBug == Bug::kLateStart ? 0 : kRadius), end = part.last + kRadius;
+  const auto fetch = [&](int64_t row, int stage) {
+    if (row < end) {
+      const bool there = part.inside && row >= 0 && row < p.rows;
+      days::ptx::cp_async_cg(&ring[stage][threadIdx.x], there ? p.in + row * p.cols + part.col : p.in,
+                             there ? 16 : 0);
+    } else if (kBug == Bug::kSkipsEmptyGroups) {
+      return;
+    }
+    days::ptx::cp_async_commit_group();
+  };
+  for (int s = 0; s < kStages - 1; ++s) fetch(begin + s, s);
+  Sums sums;
+  for (int64_t row = begin; row < end; ++row) {
+    const int now = static_cast<int>((row - begin) % kStages), free = (now + kStages - 1) % kStages;
+    if constexpr (kBug == Bug::kWaitsForOneLess) {
+      days::ptx::cp_async_wait_group<kStages - 1>();
+    } else if constexpr (kBug != Bug::kNoWait) {
+      days::ptx::cp_async_wait_group<kStages - 2>();
+    }
+    if (kBug == Bug::kRefillsEarly) fetch(row + kStages - 1, free);
+    if (kBug != Bug::kNoBarrier) __syncthreads();
+    if (kBug != Bug::kRefillsEarly) fetch(row + kStages - 1, free);
+    sums.add(Near(ring[now]));
+    const Vector done = sums.take();
+    if (part.computes && row - kRadius >= part.first) {
+      days::store16(p.out + (row - kRadius) * p.cols + part.col, done);
+    }
+  }
+}
+template <Bug kBug>
+void ring(const Stencil<float>& p, cudaStream_t stream) {
+  require_problem(p, "ring");
+  days::require_needs(p, "ring", kWholeVectors);
+  const int strip = kBug == Bug::kSeam ? kStrip + kMargin : kStrip;
+  const March march = march_of(p, strip, "ring");
+  ring_kernel<kBug><<<static_cast<unsigned>(march.blocks), kThreads, 0, stream>>>(p, march, strip);
+  CUDA_CHECK_LAUNCH();
+}
+
+// A part begins with its own first row, and the four rows above it are left out.
+void late_start(const Stencil<float>& p, cudaStream_t stream) {
+  ring<Bug::kLateStart>(p, stream);
+}
+MUST_REJECT(stencil, late_start, "17 x 1004 x 1: out[16,");
+
+// The right margin of a tile is computed as well, without its right neighbours: wrong at the seams between strips alone.
+void seam(const Stencil<float>& p, cudaStream_t stream) {
+  ring<Bug::kSeam>(p, stream);
+}
+MUST_REJECT(stencil, seam, "33 x 1016 x 1: out[0,1012] is");
+
+void no_wait(const Stencil<float>& p, cudaStream_t stream) {
+  ring<Bug::kNoWait>(p, stream);
+}
+MUST_REJECT(stencil, no_wait, "1 x 4 x 1: out[0,0] is|simt-async-wait");
+
+// All but the youngest two groups have landed: of three, that is one too few.
+void waits_for_one_less(const Stencil<float>& p, cudaStream_t stream) {
+  ring<Bug::kWaitsForOneLess>(p, stream);
+}
+MUST_REJECT(stencil, waits_for_one_less, "1 x 4 x 1: out[0,0] is|simt-async-wait");
+
+// A thread's own copies have landed. Its neighbours' have not.
+void no_barrier(const Stencil<float>& p, cudaStream_t stream) {
+  ring<Bug::kNoBarrier>(p, stream);
+}
+MUST_REJECT(stencil, no_barrier, "out[|simt-async-wait|simt-race-shared");
+
+// The stage of the row before is overwritten while some warp may still read it.
+void refills_early(const Stencil<float>& p, cudaStream_t stream) {
+  ring<Bug::kRefillsEarly>(p, stream);
+}
+MUST_REJECT(stencil, refills_early, "out[|simt-async-wait|simt-race-shared");
+
+// Behind the last row nothing is committed, so "all but the youngest" is then the row that is needed.
+void skips_empty_groups(const Stencil<float>& p, cudaStream_t stream) {
+  ring<Bug::kSkipsEmptyGroups>(p, stream);
+}
+MUST_REJECT(stencil, skips_empty_groups, "out[|simt-async-wait");
+
+// ---- the copy engine ----
+
+enum class Engine { kEarlyPhase, kNoZeros, kStalePhase };
+
+// The bulk rung with two stages.
+template <Engine kBug>
+__global__ void __launch_bounds__(kThreads) engine_kernel(const Stencil<float> p, const March march) {
+  __shared__ Ring<2> ring;
+  const Part part(p, march);
+  const int64_t begin = max(part.first - kRadius, int64_t{0}),
+                end = min(part.last + kRadius, int64_t{p.rows});
+  const int64_t from = max(part.left, int64_t{0}), to = min(part.left + kTile, int64_t{p.cols});
+  const uint32_t bytes = static_cast<uint32_t>(to - from) * sizeof(float);
+  if (kBug != Engine::kNoZeros && !part.inside) {
+    for (Row& row : ring.stage) row[threadIdx.x] = {};
+  }
+  ring.init();
+  Turn<2> fill, use;
+  const auto fetch = [&](int64_t row) {
+    days::ptx::mbarrier_wait(&ring.empty[fill.stage], fill.phase ^ 1);
+    days::ptx::mbarrier_arrive_expect_tx(&ring.full[fill.stage], bytes);
+    days::ptx::cp_async_bulk(&ring.stage[fill.stage][(from - part.left) / 4], p.in + row * p.cols + from,
+                             bytes, &ring.full[fill.stage]);
+    fill.next();
+  };
+  if (threadIdx.x == 0) fetch(begin);
+  Sums sums;
+  for (int64_t row = begin; row < part.last + kRadius; ++row) {
+    if (row < end) {
+      // kStalePhase never flips: from the second round on, the phase that it waits for has long ended.
+      const uint32_t phase = kBug == Engine::kEarlyPhase   ? use.phase ^ 1
+                             : kBug == Engine::kStalePhase ? 0
+                                                           : use.phase;
+      days::ptx::mbarrier_wait(&ring.full[use.stage], phase);
+      const Near near(ring.stage[use.stage]);
+      ring.release(use.stage);
+      use.next();
+      if (threadIdx.x == 0 && row + 1 < end) fetch(row + 1);
+      sums.add(near);
+    }
+    const Vector done = sums.take();
+    if (part.computes && row - kRadius >= part.first) {
+      days::store16(p.out + (row - kRadius) * p.cols + part.col, done);
+    }
+  }
+}
+template <Engine kBug>
+void engine(const Stencil<float>& p, cudaStream_t stream) {
+  require_problem(p, "engine");
+  days::require_needs(p, "engine", kWholeVectors);
+  const March march = march_of(p, kStrip, "engine");
+  engine_kernel<kBug><<<static_cast<unsigned>(march.blocks), kThreads, 0, stream>>>(p, march);
+  CUDA_CHECK_LAUNCH();
+}
+
+// Waits for the phase before the first, which counts as ended.
+void early_phase(const Stencil<float>& p, cudaStream_t stream) {
+  engine<Engine::kEarlyPhase>(p, stream);
+}
+MUST_REJECT(stencil, early_phase, "1 x 4 x 1: out[0,0] is|simt-async-wait");
+
+void stale_phase(const Stencil<float>& p, cudaStream_t stream) {
+  engine<Engine::kStalePhase>(p, stream);
+}
+MUST_REJECT(stencil, stale_phase, "out[|simt-async-wait");
+
+// What no copy fills is not zero by itself.
+void no_zeros(const Stencil<float>& p, cudaStream_t stream) {
+  engine<Engine::kNoZeros>(p, stream);
+}
+MUST_REJECT(stencil, no_zeros, "1 x 4 x 1: out[0,0] is|simt-uninit-shared");
+
+}  // namespace
+}  // namespace day65
