@@ -3,7 +3,8 @@
 // async: ask for the next row and let it go straight to shared memory. cp.async copies 16 bytes past the registers and does not
 // hold its thread up; a group of them is waited for a step later. Two stages: one row is computed, one is under way.
 // Changed since prefetch: no register waits for a row, and no instruction stores it. Teaches: cp_async_cg,
-// cp_async_commit_group, cp_async_wait_group. Bound by: bytes in flight, 4 KiB a block.
+// cp_async_commit_group, cp_async_wait_group.
+// Bound by: bytes in flight, 4 KiB a block.
 //
 // stages3: ask two rows ahead. Changed since async: a ring of three stages; 8 KiB a block under way.
 //

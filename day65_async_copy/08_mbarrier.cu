@@ -3,7 +3,8 @@
 // No barrier of the whole block: each stage has two mbarriers in shared memory, "full" and "empty", and a warp waits for the one
 // whose news it needs. A warp that is early may start on the next row while another is still at this one.
 // Changed since stages5: the copies themselves arrive at "full", and a warp that has read a row arrives at "empty".
-// Teaches: mbarrier_init, mbarrier_wait, mbarrier_arrive, cp_async_mbarrier_arrive_noinc. Bound by: the memory.
+// Teaches: mbarrier_init, mbarrier_wait, mbarrier_arrive, cp_async_mbarrier_arrive_noinc.
+// Bound by: the memory.
 
 #include <cstdint>
 

@@ -4,7 +4,8 @@
 // makes while no thread computes an address. It says how many bytes the stage's "full" barrier has to wait for.
 // Changed since mbarrier: 1 instruction a row and block for 256. The engine copies bytes and knows no field: where the tile
 // juts out of it, the copy is cut shorter, and the threads have written zeros there once, before the march.
-// Needs compute capability 9.0. Teaches: cp_async_bulk, mbarrier_arrive_expect_tx. Bound by: the memory.
+// Needs compute capability 9.0. Teaches: cp_async_bulk, mbarrier_arrive_expect_tx.
+// Bound by: the memory.
 
 #include <cstdint>
 

@@ -4,7 +4,8 @@
 // outside of the field arrives as zeros.
 // Changed since bulk: nothing is cut, no zeros are written, and no row is left out. A box has at most 256 columns, so a row of
 // the tile is four boxes, and one barrier waits for all of them.
-// Needs compute capability 9.0. Teaches: cp_async_bulk_tensor. Bound by: the memory.
+// Needs compute capability 9.0. Teaches: cp_async_bulk_tensor.
+// Bound by: the memory.
 
 #include <cstdint>
 

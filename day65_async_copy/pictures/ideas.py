@@ -132,9 +132,8 @@ def time():
                 f"A copy takes four ticks here and a use two. In {end} ticks plain uses {used[0]} rows, two stages {used[1]}, four stages {used[2]}: "
                 "then one use follows the other without a gap.")
     y = 74
-    for name, stages, words in (("plain", 1, "plain: load, wait, use, and so on"),
-                                ("two stages", 2, "two stages: row i + 1 comes while i is used"),
-                                ("four stages", 4, "four stages: row i + 3 is asked for when i is used")):
+    for stages, words in ((1, "plain: load, wait, use, and so on"), (2, "two stages: row i + 1 comes while i is used"),
+                          (4, "four stages: row i + 3 is asked for when i is used")):
         copies, uses = schedule(stages, end=end)
         y = _lanes(card, y, words, copies, uses, end) + 46
     card.arrow(84, y - 28, 464, y - 28)

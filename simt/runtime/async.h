@@ -38,8 +38,9 @@ struct ThreadCopies {
   };
   std::vector<Copy> copies;  // in flight, oldest first
   std::uint64_t landed = 0;
-  std::int64_t under_way = 0;         // bytes to shared memory that have not landed yet
-  std::int64_t waits = 0, waited = 0;  // how often that was waited for, and the sum of what was under way then
+  std::int64_t under_way = 0;  // bytes to shared memory that have not landed yet
+  std::int64_t waits = 0,
+               waited = 0;  // how often that was waited for, and the sum of what was under way then
   std::vector<std::uint64_t> group_ends;  // of committed groups in flight: numbers of copies
   // Bulk copies from shared memory: those not committed yet, and the groups in flight.
   struct BulkStore {
