@@ -81,7 +81,7 @@ def strips():
     card.arrow(left + 3 * wide + 18, y + 47, x + wide + 12, y + 46, SOFT)
     card.text(left + 3 * wide + 22, top + 40, f"strip: {STRIP} columns", 16, at="start")
     card.text(240, top + 2 * high + 32, f"Pale: {MARGIN} columns on each side and {RADIUS} rows above", 16, SOFT)
-    card.text(240, top + 2 * high + 56, f"(and below), which other blocks fetch as well.", 16, SOFT)
+    card.text(240, top + 2 * high + 56, "(and below), which other blocks fetch as well.", 16, SOFT)
     return card
 
 
