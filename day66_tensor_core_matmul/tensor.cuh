@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+//
+// What rungs from `swizzled` on share: a tile whose 16-byte chunks are swizzled, one product of a warp, and two sums as
+// one store.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#include "common/ptx.h"
+#include "common/util.h"
+#include "day66_tensor_core_matmul/matmul.h"
+
+namespace day66 {
+
+// Where a row keeps its chunk c of 16 bytes: at c ^ key. Any eight rows at one c then lie in all 32 banks, because
+// eight chunks are 128 bytes: rows of 64 bytes lie two to a line, so that only every second one gets another key. Of a
+// wide tile of floats a warp reads two chunks of four rows, so that there is a key for each of four rows.
+template <class T>
+__device__ __forceinline__ int swizzle_key(int row, int chunks) {
+  if (chunks == 4) return row / 2 % 4;
+  return sizeof(T) == 4 ? row % 4 * 2 : row % 8;
+}
+
+// kRows x kCols in shared memory.
+template <class T, int kRows_, int kCols_>
+struct alignas(128) Tile {
+  static constexpr int kRows = kRows_, kCols = kCols_;
+  static constexpr int kPer = 16 / sizeof(T);  // elements of a chunk
+  static constexpr int kChunks = kCols / kPer;
+  static_assert(kChunks == 4 || kChunks % 8 == 0, "rows of 64 bytes, or of whole lines");
+  T data[kRows * kCols];
+
+  // 16 bytes at chunk ^ flip of the row `down` below `row`. With rows a multiple of 8 further down, which have the same
+  // key, and a constant flip, another place costs one instruction or none.
+  __device__ T* at(int row, int chunk, int flip = 0, int down = 0) {
+    const int place = row * kCols + (chunk ^ swizzle_key<T>(row, kChunks)) * kPer;
+    return data + (place ^ (flip * kPer)) + down * kCols;
+  }
+};
+
+// d += a * b of halves or bfloat16, 16 x 16 times 16 x 8; of floats as tf32, 16 x 8 times 8 x 8; of bytes, 16 x 32
+// times 32 x 8. Of each a is 32 bytes wide.
+template <class T, class Sum>
+__device__ __forceinline__ void multiply_add(Sum (&d)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1) {
+  if constexpr (std::is_same_v<T, days::half>) {
+    days::ptx::mma_m16n8k16_f32_f16_f16_f32(d, a, {b0, b1}, d);
+  } else if constexpr (std::is_same_v<T, days::bf16>) {
+    days::ptx::mma_m16n8k16_f32_bf16_bf16_f32(d, a, {b0, b1}, d);
+  } else if constexpr (std::is_same_v<T, float>) {
+    days::ptx::mma_m16n8k8_f32_tf32_tf32_f32(d, a, {b0, b1}, d);
+  } else {
+    days::ptx::mma_m16n8k32_s32_s8_s8_s32(d, a, {b0, b1}, d);
+  }
+}
+
+// Two floats rounded to T, the first in the lower half.
+template <class T>
+__device__ __forceinline__ uint32_t pack(float low, float high) {
+  uint32_t bits;
+  if constexpr (std::is_same_v<T, days::half>) {
+    const __half2 pair = __floats2half2_rn(low, high);
+    memcpy(&bits, &pair, sizeof bits);
+  } else {
+    const __nv_bfloat162 pair = __floats2bfloat162_rn(low, high);
+    memcpy(&bits, &pair, sizeof bits);
+  }
+  return bits;
+}
+
+// 32 x 32 sums of a warp, its place in c from `row` and `col` on: two elements a lane.
+template <class T>
+__device__ __forceinline__ void store_pairs(const Matmul<T>& p, const float (&sum)[2][4][4], int row,
+                                            int col) {
+  const int lane = static_cast<int>(threadIdx.x) % days::kWarpSize;
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    const int down = row + i / 2 * 16 + i % 2 * 8 + lane / 4;
+#pragma unroll
+    for (int j = 0; j < 4; ++j) {
+      const int across = col + 8 * j + lane % 4 * 2;
+      if (down >= p.m || across >= p.n) continue;
+      *reinterpret_cast<uint32_t*>(p.c + int64_t{down} * p.n + across) =
+          pack<T>(sum[i / 2][j][i % 2 * 2], sum[i / 2][j][i % 2 * 2 + 1]);
+    }
+  }
+}
+
+}  // namespace day66
