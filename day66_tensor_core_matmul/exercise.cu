@@ -2,8 +2,7 @@
 //
 // Exercise: the matrix units by their own instruction, from tiles that ldmatrix reads without bank conflicts.
 // Gates: every element right for every shape that is taken; no race; at most 0.1 bank conflicts a request of shared
-// memory; a warp asks for at least 300 bytes of global memory with one instruction (wmma asks for 64), and at most 10%
-// of the bytes that move are unasked for.
+// memory; a warp asks for at least 300 bytes of global memory with one instruction (wmma asks for 64).
 //   ./days check 66     tells how far you are        ./days hint 66     when you are stuck
 #include <cstdint>
 #include <cstring>
@@ -25,11 +24,6 @@ struct alignas(128) Shared {
   T b[kDepth * kTile];  // rows of 8 chunks
 };
 
-// Where chunk `chunk` of row `row` lies in a tile of `chunks` chunks a row.
-[[maybe_unused]] __device__ int place(int row, int chunk, int chunks) {
-  return (row * chunks + chunk) * 8;  // conflicts: see the picture of the swizzle
-}
-
 // d += a * b.
 template <class T>
 [[maybe_unused]] __device__ void multiply_add(float (&d)[4], const uint32_t (&a)[4], uint32_t b0,
@@ -47,6 +41,7 @@ __global__ void __launch_bounds__(kThreads) exercise_kernel(const Matmul<T> p, i
   [[maybe_unused]] Shared<T>& shared = memory;
   // 1. Which 64 x 64 elements of c are this block's, and which 32 x 32 of them this warp's?
   // 2. For each 32 of k: fetch both tiles, a uint4 a thread at a time, zeros beyond the edge. Who must wait, and when?
+  //    Where in its row does a chunk lie, if ldmatrix is to meet no conflict?
   // 3. For each 16 of these: two ldmatrix for a, two ldmatrix<true> for b. Which 16 bytes does each lane name?
   // 4. Eight products: sum[i][j] is rows 16i and on, columns 8j and on, of the warp's 32 x 32.
   // 5. Lane 4g + t has rows g and g + 8, columns 2t and 2t + 1, of each. Round, and store two at a time.

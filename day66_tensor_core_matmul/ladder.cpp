@@ -78,7 +78,7 @@ const auto half = with_hostile_halves(
         .variant("turing", LAUNCHER(matmul_turing))
         .needs(kWholeN, kWholeK, kAligned)
         .exercise(LAUNCHER(exercise), "fragments by ldmatrix from tiles without bank conflicts", "wmma",
-                  "swizzled", {.wasted_sectors = 0.1, .conflicts = 0.1, .bytes_per_request = 300})
+                  "swizzled", {.conflicts = 0.1, .bytes_per_request = 300})
         .needs(kWholeN, kWholeK, kAligned)
         .baseline("cuBLAS")
         .reference(LAUNCHER(days::matmul_reference))
@@ -115,7 +115,8 @@ const auto half = with_hostile_halves(
         .flops(LAUNCHER(days::matmul_flops), days::Rate::by_type)
         .check_large(LAUNCHER(days::matmul_check_large))
         .tolerance(days::dot_product([](const auto& p) { return p.k; }))
-        .lesson("feed the matrix units: every fragment used eight times, every tile asked for three stages "
+        .lesson("feed the matrix units: every fragment used four or eight times, every tile asked for three "
+                "stages "
                 "early."));
 
 // Both operands of each product are rounded to 11 bits, to the nearest: a product is off by 2^-10 of itself at most,

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: MIT
+"""PyTorch's matrix products: halves, floats with and without TF32 (each says which, and asks nobody's default), and bytes."""
+from contestants import Skip
+
+SHAPES = {ladder: [[1, 8, 8], [65, 72, 40], [64, 256, 128]] for ladder in ("half", "tf32", "fp32", "int8", "deep")}
+
+
+def operands(problem):
+    s = problem.shape
+    a, b = problem.inputs
+    return a.view(s["m"], s["k"]), b
+
+
+def matmul(torch, problem):
+    a, b = operands(problem)
+    b, c = b.view(problem.shape["k"], problem.shape["n"]), problem.outputs[0].view(problem.shape["m"], problem.shape["n"])
+
+    def run():
+        torch.matmul(a, b, out=c)
+    return run
+
+
+def floats(precision):
+    """torch.matmul of fp32 with TF32 allowed ("high") or not ("highest")."""
+    def make(torch, problem):
+        run = matmul(torch, problem)
+
+        def with_precision():
+            torch.set_float32_matmul_precision(precision)
+            run()
+        return with_precision
+    return make
+
+
+def bytes_(torch, problem):
+    a, b = operands(problem)
+    if not a.is_cuda:
+        raise Skip("torch._int_mm needs a GPU")
+    if problem.shape["m"] <= 16 or problem.shape["k"] % 8 or problem.shape["n"] % 8:
+        raise Skip("torch._int_mm takes m > 16, k % 8 == 0 and n % 8 == 0")
+    b, c = b.view(problem.shape["n"], problem.shape["k"]).t(), problem.outputs[0].view(problem.shape["m"], problem.shape["n"])
+
+    def run():
+        torch._int_mm(a, b, out=c)
+    return run
+
+
+CONTESTANTS = [("half", "torch.matmul", matmul), ("tf32", "torch TF32", floats("high")), ("fp32", "torch fp32", floats("highest")),
+               ("int8", "torch._int_mm", bytes_), ("deep", "torch.matmul deep", matmul)]

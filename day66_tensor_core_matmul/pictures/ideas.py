@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: MIT
+"""Day 66's ideas: one mma.sync, who names what for ldmatrix, swizzled rows of two lengths, stages over time, a warp's tile, the
+order of blocks, a float in two parts, and where k is cut.
+
+    tools/pictures.py 66
+"""
+from drawing import BAD, EMPTY, GLOBAL, GOOD, INK, OUTPUT, REGISTERS, SHARED, SOFT, THREADS, WHITE, Card, constant, picture
+
+DAY = "day66_tensor_core_matmul/"
+STAGES = constant(DAY + "04_staged.cu", "kStages")
+GROUP = constant(DAY + "06_grouped.cu", "kGroup")
+
+
+@picture("operands.svg")
+def operands(size=13, lane=5):
+    """a (16 x 16) times b (16 x 8) is d (16 x 8): what one lane brings and gets."""
+    card = Card("One lane's share of one mma.sync", 560,
+                "The left operand a has 16 x 16 elements, b 16 x 8, the result d 16 x 8. Lane 5 brings eight elements of a in four "
+                "registers and four of b in two, and gets four of d.")
+    own_a = lambda r, c: r % 8 * 4 + c % 8 // 2 == lane
+    own_b = lambda r, c: c * 4 + r % 8 // 2 == lane
+    own_d = lambda r, c: r % 8 * 4 + c // 2 == lane
+    register_a = lambda r, c: r // 8 + c // 8 * 2
+    left, top = 46, 310
+    card.matrix(left, top, 16, 16, size, "a: 16 × 16", GLOBAL, fills=lambda r, c: THREADS[register_a(r, c)] if own_a(r, c) else None)
+    b = card.matrix(left + 16 * size + 58, top - 16 * size - 20, 16, 8, size, "b: 16 × 8", GLOBAL,
+                    fills=lambda r, c: THREADS[r // 8] if own_b(r, c) else None)
+    d = card.matrix(b.left, top, 16, 8, size, "", OUTPUT, fills=lambda r, c: THREADS[r // 8] if own_d(r, c) else None)
+    card.text(d.x, d.bottom + 22, "d: 16 × 8", bold=True)
+    for r in (0, 8):
+        card.text(left - 6, top + (r + 1.5) * size + 5, f"{r + 1}", 15, SOFT, "end")
+    for i, words in enumerate(("register 0", "register 1", "register 2", "register 3")):
+        card.box(46, 100 + 30 * i, 16, 16, THREADS[i], round=1)
+        card.text(70, 114 + 30 * i, words, 15, at="start")
+    card.text(46, 74, f"lane {lane}: g = {lane // 4}, t = {lane % 4}", 17, INK, "start", bold=True)
+    card.text(46, 236, "two cells are a register", 15, SOFT, "start")
+    return card
+
+
+@picture("ldmatrix.svg")
+def ldmatrix(high=19, wide=58):
+    """The two ldmatrix of rung 2: which lane gives the address of which 16 bytes, and in which register they arrive."""
+    card = Card("Each lane names 16 bytes", 500,
+                "ldmatrix loads four matrices of 8 rows of 16 bytes. Lanes 0 to 7 give the rows of the first, lanes 8 to 15 of the second, "
+                "and so on. For a and b alike the second lies below the first, the third beside it.")
+    for left, name, rows in ((70, "a", "16 rows of c, 16 of k"), (290, "b, with .trans", "16 of k, 16 columns of c")):
+        card.text(left + wide, 64, name, 17, bold=True)
+        card.text(left + wide, 84, rows, 15, SOFT)
+        for lane in range(32):
+            cell = card.box(left + lane // 16 * wide, 92 + lane % 16 * high, wide, high, THREADS[lane // 8], round=0)
+            card.text(cell.x, cell.y + 5, lane, 15, WHITE, bold=True)
+    for i, words in enumerate(("register 0", "register 1", "register 2", "register 3")):
+        card.box(26 + 112 * i, 412, 14, 14, THREADS[i], round=1)
+        card.text(44 + 112 * i, 425, words, 15, at="start")
+    card.text(240, 458, "A cell is 16 bytes, 8 elements along a row;", 16, SOFT)
+    card.text(240, 482, "its number is the lane that names it.", 16, SOFT)
+    return card
+
+
+@picture("swizzle.svg")
+def swizzle(size=24):
+    """Rows of a (64 bytes) and of b (128 bytes): a line of the table is 128 bytes, all 32 banks; a column is four banks."""
+    card = Card("Eight rows, eight places", 470,
+                "Wanted are the chunks number 1 of eight rows. Plain they lie in two columns of a tile with rows of 64 bytes, and in one "
+                "column of a tile with rows of 128 bytes. Swizzled they lie in eight columns.")
+    key_a = lambda row: row // 2 % 4
+    panels = ((24, 92, "a, plain: 4 turns", 4, 4, lambda r, c: (c % 4), BAD), (264, 92, "a, swizzled: 1 turn", 4, 4, None, GOOD),
+              (24, 240, "b, plain: 8 turns", 8, 8, lambda r, c: c, BAD), (264, 240, "b, swizzled: 1 turn", 8, 8, lambda r, c: c ^ r, GOOD))
+    for left, top, words, lines, chunks, at, color in panels:
+        def chunk(line, place, at=at, chunks=chunks):
+            if chunks == 8:
+                return at(line, place)
+            row = line * 2 + place // 4
+            return place % 4 if at else place % 4 ^ key_a(row)
+        card.text(left + 4 * size, top - 10, words, 16, color, bold=True)
+        card.matrix(left, top, lines, 8, size, "", SHARED, values=chunk, fills=lambda r, c, f=chunk: THREADS[0] if f(r, c) == 1 else None,
+                    inks=lambda r, c, f=chunk: WHITE if f(r, c) == 1 else None)
+    card.text(240, 456, "A cell is 16 bytes, a column four banks. Wanted: chunk 1.", 16, SOFT)
+    return card
+
+
+@picture("stages.svg")
+def stages(ahead=STAGES - 1):
+    card = Card("Asked for three tiles early", 320,
+                "Above: ask for a tile, wait, multiply. Below: four places for tiles; while one is multiplied, the next three are on their way.")
+    card.text(32, 66, "swizzled: one place", 16, at="start", bold=True)
+    asks = [(i, 5 * i, 5 * i + 3.6, GLOBAL) for i in range(3)]
+    uses = [(i, 5 * i + 3.6, 5 * i + 5, SHARED) for i in range(3)]
+    card.time(76, [("copy", asks), ("math", uses)], height=26, end=15)
+    card.text(32, 198, f"staged: {STAGES} places", 16, at="start", bold=True)
+    uses = [(i, 3.6 + 1.4 * i, 5 + 1.4 * i, SHARED) for i in range(8)]
+    card.time(208, [("math", uses)], height=26, end=15, words="")
+    unit = (480 - 84 - 24) / 15
+    for i in range(ahead):
+        start = 84 + (3.6 + 1.4 * (i)) * unit - (3.6 - 1.4 * 0) * unit
+        card.line(max(84, start), 268 + 12 * i, 84 + (3.6 + 1.4 * i) * unit, 268 + 12 * i, THREADS[i], 5)
+    card.text(300, 286, "tiles 0, 1, 2 on their way", 15, SOFT)
+    return card
+
+
+@picture("warp_tile.svg")
+def warp_tile(scale=2.3):
+    """ldmatrix and mma of a warp for one step of 16 along k, for two sizes of its tile."""
+    card = Card("Sides are loaded, area is made", 380,
+                "32 x 32 elements take 4 ldmatrix and make 8 mma. 64 x 64 take 8 and make 32.")
+    for left, side, rung in ((70, 32, "staged"), (262, 64, "wide")):
+        top, size = 120, side * scale
+        card.text(left + size / 2, 74, f"{rung}: {side} × {side}", 17, bold=True)
+        for i in range(side // 16):
+            card.box(left - 22, top + i * 16 * scale, 14, 16 * scale, GLOBAL, round=0)
+            card.box(left + i * 16 * scale, top - 22, 16 * scale, 14, GLOBAL, round=0)
+        for i in range(side // 16):
+            for j in range(side // 8):
+                card.box(left + j * 8 * scale, top + i * 16 * scale, 8 * scale, 16 * scale, OUTPUT, round=0)
+        loads, products = side // 16 * 2, side // 16 * (side // 8)
+        card.text(left + size / 2, 296, f"{loads} ldmatrix", 16, THREADS[0], bold=True)
+        card.text(left + size / 2, 320, f"{products} mma", 16, GOOD, bold=True)
+    card.text(240, 358, "Blue: a fragment of a or b. Green: an mma's result.", 16, SOFT)
+    return card
+
+
+@picture("order.svg")
+def order(down=8, across=8, running=16, group=4):
+    """Which tiles of c sixteen blocks have, and which rows and columns of tiles they fetch."""
+    card = Card("Sixteen blocks want a square", 330,
+                "In the order of rows sixteen blocks have two rows of eight tiles and fetch two rows of a and eight columns of b. "
+                "In groups they have a square of four by four and fetch four rows and four columns.")
+    for left, name, mine, words, color in (
+            (46, "row by row", lambda r, c: r * across + c < running, "2 + 8 strips", BAD),
+            (270, "in groups of rows", lambda r, c: r // group * group * across + c * group + r % group < running, "4 + 4 strips", GOOD)):
+        card.text(left + 84, 68, name, 17, bold=True)
+        rows = [r for r in range(down) if any(mine(r, c) for c in range(across))]
+        cols = [c for c in range(across) if any(mine(r, c) for r in range(down))]
+        for r in rows:
+            card.box(left - 20, 102 + 21 * r, 14, 21, THREADS[0], round=0)
+        for c in cols:
+            card.box(left + 21 * c, 82, 21, 14, THREADS[0], round=0)
+        card.matrix(left, 102, down, across, 21, "", EMPTY, fills=lambda r, c, mine=mine: OUTPUT if mine(r, c) else None)
+        card.text(left + 84, 292, words, 17, color, bold=True)
+    card.text(240, 318, "Green: tiles of c under way. Blue: strips of a and b.", 16, SOFT)
+    return card
+
+
+@picture("parts.svg")
+def parts():
+    """A float's 24 bits of significand, and the 11 that each of two tf32 keep."""
+    card = Card("A float is two tf32 and a rest", 286,
+                "Of the 24 bits of a float's significand big keeps the first 11, rounded, and small the next 11. Two are left, and their "
+                "half is a sign.")
+    size, left = 17, 36
+    card.text(left, 70, "x: 24 bits", 16, INK, "start", bold=True)
+    for i in range(24):
+        card.box(left + i * size, 80, size, 26, THREADS[0] if i < 11 else THREADS[1] if i < 22 else EMPTY, WHITE, round=0)
+    card.text(left, 146, "big = tf32(x)", 16, THREADS[0], "start", bold=True)
+    for i in range(11):
+        card.box(left + i * size, 156, size, 26, THREADS[0], WHITE, round=0)
+    card.text(left + 11 * size, 222, "small = tf32(x - big)", 16, THREADS[1], "start", bold=True)
+    for i in range(11):
+        card.box(left + (11 + i) * size, 232, size, 26, THREADS[1], WHITE, round=0)
+    return card
+
+
+@picture("cut.svg")
+def cut(tiles=3, stages_=8, blocks=4):
+    """Three tiles of eight stages on four multiprocessors: a block a tile, two slices a tile, and equal parts of all stages."""
+    card = Card("Where k is cut", 500,
+                "Three tiles of eight stages on four multiprocessors. A block a tile leaves one idle for 8 steps. Two slices a tile make "
+                "six blocks, which take two rounds of 4 steps. Equal parts of all 24 stages take 6 steps.")
+    unit = (480 - 84 - 24) / 9
+    colors = [GLOBAL, SHARED, REGISTERS]
+
+    def panel(top, words, rows, end):
+        card.text(32, top, words, 16, at="start", bold=True)
+        for row, steps in enumerate(rows):
+            y = top + 10 + row * 25
+            card.text(74, y + 17, f"SM {row}", 15, SOFT, "end")
+            for name, start, stop, tile in steps:
+                card.box(84 + start * unit, y, (stop - start) * unit, 22, colors[tile])
+                card.text(84 + (start + stop) / 2 * unit, y + 16, name, 15)
+        card.text(84 + end * unit + 8, top + 64, end, 17, BAD if end > 6 else GOOD, "start", bold=True)
+
+    panel(66, "tiles: a block a tile", [[(f"tile {i}", 0, 8, i)] for i in range(tiles)] + [[]], 8)
+    panel(206, "split: two slices a tile", [[("0", 0, 4, 0), ("2", 4, 8, 2)], [("0", 0, 4, 0), ("2", 4, 8, 2)], [("1", 0, 4, 1)], [("1", 0, 4, 1)]], 8)
+    share, rows = tiles * stages_ // blocks, []
+    for block in range(blocks):
+        at, end, steps = block * share, block * share + share, []
+        while at < end:
+            stop = min(end, (at // stages_ + 1) * stages_)
+            steps.append((at // stages_, at - block * share, stop - block * share, at // stages_))
+            at = stop
+        rows.append(steps)
+    panel(346, "streamed: equal parts", rows, share)
+    card.text(240, 486, "A number is a tile of c; time goes to the right.", 16, SOFT)
+    return card
