@@ -2,7 +2,7 @@
 """PyTorch's matrix products: halves, floats with and without TF32 (each says which, and asks nobody's default), and bytes."""
 from contestants import Skip
 
-SHAPES = {ladder: [[1, 8, 8], [65, 72, 40], [64, 256, 128]] for ladder in ("half", "tf32", "fp32", "int8", "deep")}
+SHAPES = {ladder: [[1, 8, 8], [65, 72, 40], [64, 256, 128]] for ladder in ("half", "tf32", "fp32", "int8", "deep", "linear")}
 
 
 def operands(problem):
@@ -32,6 +32,13 @@ def floats(precision):
     return make
 
 
+def layer(torch, problem):
+    s = problem.shape
+    a, b, bias = problem.inputs
+    a, b = a.view(s["m"], s["k"]), b.view(s["k"], s["n"])
+    return lambda: [torch.relu(torch.addmm(bias, a, b)).view(problem.outputs[0].shape)]
+
+
 def bytes_(torch, problem):
     a, b = operands(problem)
     if not a.is_cuda:
@@ -46,4 +53,5 @@ def bytes_(torch, problem):
 
 
 CONTESTANTS = [("half", "torch.matmul", matmul), ("tf32", "torch TF32", floats("high")), ("fp32", "torch fp32", floats("highest")),
-               ("int8", "torch._int_mm", bytes_), ("deep", "torch.matmul deep", matmul)]
+               ("int8", "torch._int_mm", bytes_), ("deep", "torch.matmul deep", matmul),
+               ("linear", "torch addmm, relu", layer)]

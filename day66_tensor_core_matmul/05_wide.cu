@@ -29,7 +29,7 @@ __global__ void __launch_bounds__(kThreads, 1) wide_kernel(const Matmul<T> p, in
   const int tiles = days::ceil_div(p.k, kSizes.k);
   multiply_block<OneProduct, false>(stages, Source<T>{p.a, p.m, p.k}, {p.b, p.k, p.n}, row, col, 0, tiles,
                                     sum);
-  store_rows<false>(stages, p.c, p.m, p.n, row, col, sum, AsItIs());
+  store_rows<false>(stages, p.c, p.m, p.n, row, col, sum);
 }
 
 }  // namespace

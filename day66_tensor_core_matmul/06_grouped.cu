@@ -31,7 +31,7 @@ __global__ void __launch_bounds__(kThreads, 1)
   const int tiles = days::ceil_div(p.k, kSizes.k);
   multiply_block<OneProduct, kAny>(stages, Source<T>{p.a, p.m, p.k}, {p.b, p.k, p.n}, row, col, 0, tiles,
                                    sum);
-  store_rows<kAny>(stages, p.c, p.m, p.n, row, col, sum, AsItIs());
+  store_rows<kAny>(stages, p.c, p.m, p.n, row, col, sum);
 }
 
 }  // namespace

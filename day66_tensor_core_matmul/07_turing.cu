@@ -79,7 +79,7 @@ __global__ void __launch_bounds__(kThreads, 2) turing_kernel(const Matmul<T> p, 
     }
   }
   __syncthreads();
-  store_rows<false>(stages, p.c, p.m, p.n, row, col, sum, AsItIs());
+  store_rows<false>(stages, p.c, p.m, p.n, row, col, sum);
 }
 
 }  // namespace

@@ -5,7 +5,6 @@
 // sum of their own, which starts at 0 every eighth of k and is added to the long sum by the ordinary adders, because
 // tensor cores cut off what they add where these round. Changed since tf32: three products for one, and who adds.
 // What should bound it now: the tensor cores, at a third of tf32's rate.
-// Teaches: the split.
 
 #include <cstdint>
 

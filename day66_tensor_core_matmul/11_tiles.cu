@@ -25,7 +25,7 @@ __global__ void __launch_bounds__(kThreads, 2) tiles_kernel(const DeepMatmul<T> 
   float sum[kSizes.warp_m / 16][kSizes.warp_n / 8][4] = {};
   multiply_block<OneProduct, false>(stages, Source<T>{p.a, p.m, p.k}, {p.b, p.k, p.n}, row, col, 0,
                                     days::ceil_div(p.k, kSizes.k), sum);
-  store_rows<false>(stages, p.c, p.m, p.n, row, col, sum, AsItIs());
+  store_rows<false>(stages, p.c, p.m, p.n, row, col, sum);
 }
 
 }  // namespace

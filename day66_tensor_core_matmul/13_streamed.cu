@@ -110,7 +110,7 @@ __global__ void __launch_bounds__(kThreads, kBlocksAMultiprocessor)
       }
     }
     if (complete) {
-      store_rows<false>(stages, p.c, p.m, p.n, row, col, sum, AsItIs());
+      store_rows<false>(stages, p.c, p.m, p.n, row, col, sum);
       __syncthreads();  // the stages' memory is free again
     }
     at = start + last;

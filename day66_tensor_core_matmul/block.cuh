@@ -217,11 +217,10 @@ __device__ __forceinline__ void store_two(C* c, int m, int n, int row, int col, 
 }
 
 // A warp's sums, rounded to T, by way of shared memory of the stages that nobody uses any more: whole rows leave, 16
-// bytes a lane. finish(row, col, sum) is what is stored.
-template <bool kAny, class T, Sizes kS, class Finish>
+// bytes a lane.
+template <bool kAny, class T, Sizes kS>
 __device__ __forceinline__ void store_rows(Stages<T, kS>& stages, T* c, int m, int n, int row, int col,
-                                           const float (&sum)[kS.warp_m / 16][kS.warp_n / 8][4],
-                                           const Finish& finish) {
+                                           const float (&sum)[kS.warp_m / 16][kS.warp_n / 8][4]) {
   using Part = Tile<T, kS.warp_m, kS.warp_n>;
   static_assert(kS.threads() / days::kWarpSize * sizeof(Part) <= sizeof stages, "all warps' parts fit");
   const int lane = static_cast<int>(threadIdx.x) % days::kWarpSize;
@@ -229,8 +228,7 @@ __device__ __forceinline__ void store_rows(Stages<T, kS>& stages, T* c, int m, i
   row += warp_row<kS>();
   col += warp_col<kS>();
   for_pairs(sum, 0, 0, [&](int down, int across, float low, float high) {
-    *reinterpret_cast<uint32_t*>(part.at(down, across / 8) + across % 8) =
-        pack<T>(finish(row + down, col + across, low), finish(row + down, col + across + 1, high));
+    *reinterpret_cast<uint32_t*>(part.at(down, across / 8) + across % 8) = pack<T>(low, high);
   });
   __syncwarp();
 #pragma unroll
@@ -249,10 +247,6 @@ __device__ __forceinline__ void store_rows(Stages<T, kS>& stages, T* c, int m, i
     }
   }
 }
-// Nothing is done to the sums but rounding.
-struct AsItIs {
-  __device__ float operator()(int, int, float sum) const { return sum; }
-};
 
 // Blocks in the order of rows of c would want all columns of b for each few rows of a. Taken in groups of kGroup rows of
 // tiles, column by column, those that run at the same time want a square of c, and so less of a and b together.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Day 66's ladders: halves; floats as tf32; floats by three products of tf32; bytes; and few tiles with a deep k. Who
+// Day 66's ladders: halves; floats as tf32; floats by three products of tf32; bytes; few tiles with a deep k; and a layer of a network. Who
 // competes, on which shapes and inputs, measured against what. Host code only.
 
 #include <cmath>
@@ -218,9 +218,9 @@ const auto int8 =
                  {130, 258, 336},
                  {9, 7, 544},
                  {131, 131, 67},
-                 {1, 1, 131071},
+                 {1, 1, 2051},
                  {1, 2, 131072}})
-        .gpu_shapes({{1000, 1000, 1000}, {1021, 1031, 1033}, {2056, 4104, 528}})
+        .gpu_shapes({{1000, 1000, 1000}, {1021, 1031, 1033}, {2056, 4104, 528}, {1, 1, 131071}})
         .bench({{4096, 4096, 4096}, {8192, 8192, 8192}})
         .sweep(
             {{512, 512, 512}, {1024, 1024, 1024}, {2047, 2049, 2053}, {4096, 4096, 4096}, {8192, 8192, 8192}})
@@ -272,11 +272,85 @@ const auto deep = with_hostile_halves(
         .tolerance(days::dot_product([](const auto& p) { return p.k; }))
         .lesson("where tiles are too few, cut along k: not by tile but by the work that there is."));
 
+// The sum is made, and perhaps rounded, before the bias is added: its error is of its own size.
+struct RoundedTwice {
+  template <class T, class Problem, class Inputs>
+  days::Bound operator()(days::Type<T>, const Problem& p, Inputs& in) const {
+    const days::Bound sum = days::dot_product([](const auto& q) { return q.k; })(days::Type<T>{}, p, in);
+    const double size =
+        4 * (std::sqrt(static_cast<double>(p.k)) * in.rms("a") * in.rms("b") + in.rms("bias"));
+    return {sum.absolute + days::TypeInfo<T>::kEpsilon * size, sum.relative + days::TypeInfo<T>::kEpsilon};
+  }
+};
+
+// Rounds the product before the bias is added, as apart does.
+template <class T>
+void linear_parallel(const Linear<T>& p) {
+  days::matmul_parallel(p);
+  for (int64_t i = 0; i < int64_t{p.m} * p.n; ++i) {
+    const double x = days::to_double(p.c[i]) + days::to_double(p.bias[i % p.n]);
+    p.c[i] = days::from_double<T>(x < 0 ? 0 : x);
+  }
+}
+template <class T>
+void linear_reference(const Linear<T>& p) {
+  for (int row = 0; row < p.m; ++row) {
+    for (int col = 0; col < p.n; ++col) {
+      const double x = days::matmul_element(p, row, col) + days::to_double(p.bias[col]);
+      p.c[int64_t{row} * p.n + col] = days::from_double<T>(x < 0 ? 0 : x);
+    }
+  }
+}
+
+// The inputs of `make`, and a bias.
+template <class Make>
+auto biased(Make make) {
+  return [=](auto& p, days::Shape s, days::Inputs& in) {
+    make(p, s, in);
+    p.bias = in.normal("bias", s[1]);
+  };
+}
+
+const auto linear =
+    days::ladder<Linear>("linear")
+        .extents({"m", "n", "k"})
+        .types<days::half, days::bf16>()
+        .variant("apart", LAUNCHER(linear_apart))
+        .runs_on(days::sm_80)
+        .variant("fused", LAUNCHER(linear_fused))
+        .runs_on(days::sm_80)
+        .reference(LAUNCHER(linear_reference))
+        .by_rows([](const auto& p) { return static_cast<size_t>(p.m); },
+                 [](auto p, size_t begin, size_t end) {
+                   p.a += begin * static_cast<size_t>(p.k);
+                   p.c += begin * static_cast<size_t>(p.n);
+                   p.m = static_cast<int>(end - begin);
+                   return p;
+                 })
+        .parallel(LAUNCHER(linear_parallel))
+        .shapes({{1, 1, 1}, {65, 72, 40}, {129, 264, 72}, {33, 31, 37}})
+        .gpu_shapes({{1000, 1000, 1000}, {1021, 1031, 1033}})
+        .bench({{4096, 4096, 512}, {8192, 8192, 128}})
+        .sweep({{4096, 4096, 64}, {4096, 4096, 256}, {4096, 4096, 1024}})
+        .show({{256, 256, 64}})
+        .inputs(biased(matmul_inputs))
+        .hostile("misaligned", biased(past(1, 1)))
+        .hostile(
+            "NaN and infinity",
+            biased(days::matmul_elements(
+                [](size_t i) { return i == 0 ? std::numeric_limits<double>::quiet_NaN() : 1.0 + i % 5; },
+                [](size_t i) { return i == 1 ? std::numeric_limits<double>::infinity() : 2.0 - i % 3; })))
+        .traffic([](const auto& p) { return days::matmul_traffic(p) + days::reads(p.bias, 1.0 * p.n); })
+        .flops(LAUNCHER(days::matmul_flops), days::Rate::by_type)
+        .tolerance(RoundedTwice{})
+        .lesson("a lane knows its columns: finish the sums where they are.");
+
 REGISTER_LADDER(half);
 REGISTER_LADDER(tf32);
 REGISTER_LADDER(fp32);
 REGISTER_LADDER(int8);
 REGISTER_LADDER(deep);
+REGISTER_LADDER(linear);
 
 }  // namespace
 }  // namespace day66

@@ -51,6 +51,12 @@ struct DeepMatmul : Matmul<T> {
   days::Workspace workspace;
 };
 
+// A layer of a network: c = max(a * b + bias, 0), where bias has a number for each column.
+template <class T>
+struct Linear : Matmul<T> {
+  const T* bias;  // (n)
+};
+
 // Rows of a and b are moved 16 bytes at a time.
 inline constexpr auto kWholeK = days::multiple_of("k", 8, [](const auto& p) { return p.k; });
 inline constexpr auto kWholeN = days::multiple_of("n", 8, [](const auto& p) { return p.n; });
@@ -105,6 +111,14 @@ requires Half<T>
 void matmul_streamed(const DeepMatmul<T>&, cudaStream_t);
 size_t split_bytes(int m, int n, int k);
 size_t streamed_bytes(int m, int n, int k);
+
+// linear.
+template <class T>
+requires Half<T>
+void linear_apart(const Linear<T>&, cudaStream_t);
+template <class T>
+requires Half<T>
+void linear_fused(const Linear<T>&, cudaStream_t);
 
 // Yours: exercise.cu. Takes what swizzled takes.
 template <class T>

@@ -41,6 +41,10 @@ TEST(Day66Refuses, SizesThatAreNotPositiveAndTilesThatAreTooMany) {
   DeepMatmul<days::half> deep;
   static_cast<Matmul<days::half>&>(deep) = {h, h, h, 8, 8, 8};
   expect_refused<DeepMatmul<days::half>>("deep", deep);
+  Linear<days::half> linear;
+  static_cast<Matmul<days::half>&>(linear) = {h, h, h, 8, 8, 8};
+  linear.bias = h;
+  expect_refused<Linear<days::half>>("linear", linear);
 }
 
 // A row of stages that an int cannot number, though its tiles are few enough.

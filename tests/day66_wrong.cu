@@ -230,7 +230,7 @@ MUST_REJECT(int8, launch_bytes<unsigned_bytes>, "c[0,0] is");
 __device__ int32_t float_sums(const ByteMatmul<int8_t>& p, int row, int col) {
   return bytes_sum<float, int8_t>(p, row, col);
 }
-MUST_REJECT(int8, launch_bytes<float_sums>, "1 x 1 x 131071");
+MUST_REJECT(int8, launch_bytes<float_sums>, "1 x 1 x 2051");
 
 // b taken for (k, n).
 __device__ int32_t b_by_rows(const ByteMatmul<int8_t>& p, int row, int col) {
@@ -268,6 +268,32 @@ __device__ half last_piece(const DeepMatmul<half>& p, int row, int col) {
   return __float2half(products(p, row, col, (p.k - 1) / kSlice * kSlice, p.k));
 }
 MUST_REJECT(deep, launch_deep<last_piece>, "65 x 72 x 136: c[0,0] is");
+
+// ---- linear ----
+
+template <half (*kElement)(const Linear<half>&, int, int)>
+void launch_linear(const Linear<half>& p, cudaStream_t stream) {
+  launch_of<kElement>(p, stream);
+}
+// The bias of a lane's first column for both.
+__device__ half even_bias(const Linear<half>& p, int row, int col) {
+  const float x = products(p, row, col, 0, p.k) + to_float(p.bias[col / 2 * 2]);
+  return __float2half(x < 0 ? 0 : x);
+}
+MUST_REJECT(linear, launch_linear<even_bias>, "65 x 72 x 40: c[0,1] is");
+
+// fmaxf(NaN, 0) is 0.
+__device__ half loses_nan(const Linear<half>& p, int row, int col) {
+  return __float2half(fmaxf(products(p, row, col, 0, p.k) + to_float(p.bias[col]), 0));
+}
+MUST_REJECT(linear, launch_linear<loses_nan>, "is 0, expected nan");
+
+// Cut off before the bias is added.
+__device__ half cuts_first(const Linear<half>& p, int row, int col) {
+  const float x = products(p, row, col, 0, p.k);
+  return __float2half((x < 0 ? 0 : x) + to_float(p.bias[col]));
+}
+MUST_REJECT(linear, launch_linear<cuts_first>, "wrong, worst error");
 
 }  // namespace
 }  // namespace day66

@@ -12,10 +12,14 @@ template <class T, class C>
 void gemm(cublasOperation_t b_as, const T* a, const T* b, C* c, int m, int n, int k, cudaDataType type,
           cudaDataType type_c, cublasComputeType_t compute, const void* one, const void* zero,
           cudaStream_t stream) {
+  const cublasHandle_t handle = days::cublas_handle(stream);
+  // The handle's own mode is for plain fp32; here the call says by its types and `compute` what is wanted.
+  days::check_cublas(cublasSetMathMode(handle, CUBLAS_DEFAULT_MATH), "cublasSetMathMode");
   days::check_cublas(
-      cublasGemmEx(days::cublas_handle(stream), b_as, CUBLAS_OP_N, n, m, k, one, b, type,
-                   b_as == CUBLAS_OP_N ? n : k, a, type, k, zero, c, type_c, n, compute, CUBLAS_GEMM_DEFAULT),
+      cublasGemmEx(handle, b_as, CUBLAS_OP_N, n, m, k, one, b, type, b_as == CUBLAS_OP_N ? n : k, a, type, k,
+                   zero, c, type_c, n, compute, CUBLAS_GEMM_DEFAULT),
       "cublasGemmEx");
+  days::check_cublas(cublasSetMathMode(handle, CUBLAS_PEDANTIC_MATH), "cublasSetMathMode");
 }
 
 // Halves and bfloat16, sums in float.
