@@ -212,7 +212,10 @@ __device__ __forceinline__ void store_two(C* c, int m, int n, int row, int col, 
     if (col + 1 < n) to[1] = high;
   } else {
     using Two = std::conditional_t<std::is_same_v<C, float>, float2, int2>;
-    *reinterpret_cast<Two*>(to) = {low, high};
+    Two two;
+    two.x = low;
+    two.y = high;
+    *reinterpret_cast<Two*>(to) = two;
   }
 }
 
