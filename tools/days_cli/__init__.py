@@ -30,6 +30,7 @@ COMMANDS = (
     "report",
     "explain",
     "asm",
+    "tune",
     "cc",
     "doctor",
     "new",

@@ -167,7 +167,7 @@ def read_nvdisasm(text, kernels):
     """Adds to each Kernel its instructions by source line, from `nvdisasm -gi -c`.
 
     An instruction of an inlined helper counts at the line of the kernel's own code that called it: nvdisasm prints the chain
-    from the inside out, and its last entry is taken.
+    from the inside out, and its last entry is taken. `@!PT` is never true: ptxas puts such loads before an LDGSTS.
     """
     kernel, place = None, ("", 0)
     for line in text.splitlines():
@@ -181,7 +181,7 @@ def read_nvdisasm(text, kernels):
             place = (outer, int(at)) if outer else (file, int(number))
             continue
         match = _CODE.match(line)
-        if match and kernel is not None and match.group(1) != "NOP":
+        if match and kernel is not None and match.group(1) != "NOP" and "@!PT " not in line:
             kernel.lines.setdefault(place, Counter())[kind(match.group(1))] += 1
     return kernels
 

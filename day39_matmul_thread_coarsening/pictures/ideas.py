@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: MIT
+"""Day 39's ideas: the micro-tile as an outer product, a quarter warp's reads of b at their banks, two buffers over time, and the
+tiles in tiles.
+
+    tools/pictures.py 39
+"""
+from drawing import BAD, GLOBAL, GOOD, INK, OUTPUT, REGISTERS, SHARED, SOFT, THREADS, WHITE, Card, constant, picture
+
+DAY = "day39_matmul_thread_coarsening/"
+EACH = 4  # of a toy's thread; 8 in earnest
+BANKS, LANES = 32, 8  # lanes whose 16-byte loads are answered together
+
+
+@picture("outer.svg")
+def outer():
+    """Four floats of a times four of b are sixteen multiply-adds."""
+    card = Card("Eight loads, sixteen multiply-adds", 352,
+                "A thread loads four floats of a column of a's tile and four of a row of b's tile, and adds the sixteen products to its sums.")
+    size = 40
+    sums = card.matrix(200, 124, EACH, EACH, size, "", REGISTERS, values=lambda r, c: f"a{r}b{c}")
+    a = card.matrix(130, 124, EACH, 1, size, "", SHARED, values=lambda r, c: f"a{r}")
+    b = card.matrix(200, 68, 1, EACH, size, "", SHARED, values=lambda r, c: f"b{c}")
+    card.text(104, a.y + 6, "of A", 16, at="end", bold=True)
+    card.text(b.right + 16, b.y + 6, "of B", 16, at="start", bold=True)
+    card.text(sums.right + 16, sums.y - 4, "16 sums", 16, at="start")
+    card.text(sums.right + 16, sums.y + 16, "in registers", 16, at="start")
+    card.frame(sums.tile(1, 0, 1, EACH), THREADS[0], 3, -2)
+    card.frame(a.cell(1, 0), THREADS[0], 3, -2)
+    card.text(240, 316, "One step of k. a1 is loaded once and used four times;", 16, SOFT)
+    card.text(240, 338, "with 8 + 8 loads it would be 64 multiply-adds.", 16, SOFT)
+    return card
+
+
+def _row(card, top, name, apart, color):
+    """Where lanes 0 to 7 read four floats each, `apart` floats from lane to lane, as a row of the banks for each pass."""
+    passes = max(apart * lane + 3 for lane in range(LANES)) // BANKS + 1
+    size = 13.2
+    left = (480 - BANKS * size) / 2
+    owner = {apart * lane + i: lane for lane in range(LANES) for i in range(4)}
+    card.text(left, top - 14, name, 16, at="start", bold=True)
+    card.text(left + BANKS * size, top - 14, f"{passes} turn{'s' if passes > 1 else ''}", 16, color, "end", bold=True)
+    for row in range(passes):
+        cells = card.matrix(left, top + row * 22, 1, BANKS, size, "", SHARED,
+                            fills=lambda r, c, row=row: THREADS[owner[row * BANKS + c] % 4] if row * BANKS + c in owner else None)
+        for lane in range(LANES):
+            if apart * lane // BANKS == row:
+                place = cells.tile(0, apart * lane % BANKS, 1, 4)
+                card.text(place.x, place.bottom - 2.5, lane, 11, WHITE, bold=True)
+    return left, size
+
+
+@picture("banks.svg")
+def banks():
+    """A quarter warp reads float4s of a row of b: 8 floats from lane to lane, and 4."""
+    each = constant(DAY + "04_vectors.cu", "kEach")
+    card = Card("Eight lanes read a float4 each", 246,
+                "With eight floats from lane to lane, lanes 0 and 4 want the same four banks, and so on: two turns. "
+                "With four floats from lane to lane the eight lanes want all 32 banks once: one turn.")
+    _row(card, 92, f"vectors: {each} floats from lane to lane", each, BAD)
+    left, size = _row(card, 178, "spread: 4 floats from lane to lane", 4, GOOD)
+    for bank in (0, 8, 16, 24, 31):
+        card.text(left + (bank + 0.5) * size, 212, bank, 14, SOFT)
+    card.text(240, 234, "banks; a white number is a lane", 16, SOFT)
+    return card
+
+
+@picture("buffers.svg")
+def buffers():
+    """One pair of tiles, and two, over time."""
+    card = Card("One pair of tiles, and two", 352,
+                "With one pair of tiles a block fetches, waits, multiplies and waits by turns. With two it asks for the next pair, "
+                "multiplies this one, and then stores what has come.")
+    card.text(24, 70, "spread: one pair", 16, at="start", bold=True)
+    card.time(80, [("loads", [("fetch 0", 0, 3, GLOBAL), ("fetch 1", 5, 8, GLOBAL)]),
+                   ("FFMA", [("0", 3, 5, OUTPUT), ("1", 8, 10, OUTPUT)])], end=10, words="")
+    card.text(24, 212, "buffered: two pairs", 16, at="start", bold=True)
+    card.time(222, [("loads", [("fetch 0", 0, 3, GLOBAL), ("fetch 1", 3, 6, GLOBAL), ("fetch 2", 6, 9, GLOBAL)]),
+                    ("FFMA", [("0", 3, 5, OUTPUT), ("1", 6, 8, OUTPUT), ("2", 9, 10, OUTPUT)])], end=10)
+    return card
+
+
+@picture("tiles.svg")
+def tiles():
+    """A block's part of c, a warp's in it, a thread's in that."""
+    file = DAY + "07_warps.cu"
+    block, warp = constant(file, "kTile"), constant(file, "kWarpTile")
+    rows, cols, row_lanes, col_lanes = (constant(file, name) for name in ("kRows", "kCols", "kRowLanes", "kColLanes"))
+    card = Card("Tiles in tiles", 322,
+                "A block's part of c is made by four warps, each a square; a warp's square by 32 lanes in groups of four floats.")
+    card.text(116, 62, f"a block: {block} x {block}", 16)
+    card.box(32, 76, 168, 168, SHARED, INK, 2.4, 1)
+    for r in range(block // warp):
+        for c in range(block // warp):
+            card.box(32 + 84 * c, 76 + 84 * r, 84, 84, OUTPUT if (r, c) == (0, 1) else "none", INK, 1.6, 1)
+            card.text(32 + 84 * c + 42, 76 + 84 * r + 47, f"warp {r * 2 + c}", 15)
+    left, top, size = 276, 76, 168
+    card.text(left + size / 2, 62, f"a warp: {warp} x {warp}", 16)
+    card.box(left, top, size, size, OUTPUT, INK, 2.4, 1)
+    unit = size / warp
+    for r in range(0, rows, 4):
+        for c in range(0, cols, 4):
+            card.box(left + (4 + c * col_lanes) * unit, top + (8 + r * row_lanes) * unit, 4 * unit, 4 * unit, THREADS[0], THREADS[0], 1, 0)
+    for r in range(1, rows // 4):
+        card.line(left, top + r * 4 * row_lanes * unit, left + size, top + r * 4 * row_lanes * unit)
+    for c in range(1, cols // 4):
+        card.line(left + c * 4 * col_lanes * unit, top, left + c * 4 * col_lanes * unit, top + size)
+    card.arrow(206, 118, 270, 118, SOFT)
+    card.text(240, 272, f"Blue: one lane's {rows} x {cols}, in {rows * cols // 16} squares of 4 x 4.", 16, SOFT)
+    card.text(240, 296, f"Its 31 neighbours fill the fields, {row_lanes} x {col_lanes} lanes in each.", 16, SOFT)
+    return card
