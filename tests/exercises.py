@@ -173,7 +173,8 @@ def main(words):
             if any(verdict == "FAIL" for _, verdict in hint) or hint and len(hint) != len(judge.STAGES):
                 wrong.append(f"hint 3, its holes filled: {hint}")
                 wrong += [f"    {line}" for stage in told_of_hint if stage.verdict == "FAIL" for line in [stage.about, *stage.lines]]
-            if start[:2] != [("correct", "ok"), ("race-free", "ok")] or start[-1] != ("counters", "FAIL"):
+            races = {"ok", "skip"} if day.kind == "python" else {"ok"}  # where no order of threads can matter
+            if start[0] != ("correct", "ok") or start[1][0] != "race-free" or start[1][1] not in races or start[-1] != ("counters", "FAIL"):
                 wrong.append(f"{exercise['starts']}, to start from: {start}, expected to fail stage 3")
             console.say(f"{console.status('FAIL' if wrong else 'ok', 5)} {day.label}")
             for line in wrong:

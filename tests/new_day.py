@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: MIT
 """Holds `./days new` to its promise, in a copy of what git tracks: the new day builds without a warning, its tests fail
 until its kernels are written, and pass then; its exercise is one as every day's: the skeleton fails stage 1, the solution
-passes, the rung to start from fails a gate, and there are three hints. Takes minutes: .ci/run calls it, ctest doesn't."""
+passes, the rung to start from fails a gate, and there are three hints. So do a program day and a Python day. Takes minutes: .ci/run calls
+it, ctest doesn't."""
+import os
 import re
 import shutil
 import subprocess
@@ -17,6 +19,8 @@ RUNGS = ("01_naive.cu", "02_neighbours.cu")
 PROGRAM_HOLE = """  // The kernel goes here. Until it writes y[i], the day's tests fail.
   static_cast<void>(x), static_cast<void>(y);
 """
+PYTHON_HOLE = "mask=there & (x != x))  # The kernel goes here. Until it stores each y, the day's tests fail.\n"
+PYTHON_KERNEL = "mask=there)\n"
 PROGRAM_KERNEL = "  y[i] = 2 * x[i] + 1;\n"
 
 
@@ -38,9 +42,9 @@ def days(folder, *arguments):
     return done.returncode, done.stdout
 
 
-def replace(day, old, new):
+def replace(day, old, new, rungs=RUNGS):
     """In each rung, where it must be."""
-    for rung in RUNGS:
+    for rung in rungs:
         text = (day / rung).read_text()
         must(text.count(old) == 1, f"{rung} has no {old}", text)
         (day / rung).write_text(text.replace(old, new))
@@ -79,6 +83,32 @@ def program_day(folder):
             done = subprocess.run(line, shell=True, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                   universal_newlines=True, check=False)
             must(done.returncode == 0, f"{line} must compile", done.stdout)
+
+
+def python_day(folder):
+    """The same of ./days new --kind python, with the Python that this clone runs its own Python days with."""
+    sys.path.insert(0, str(ROOT / "tools"))
+    from days_cli import python_setup
+    os.environ["DAYS_PYTHON"] = python_setup.ensure().path
+    code, output = days(folder, "new", "99", "proof_python", "--kind", "python")
+    must(code == 0, "days new --kind python fails", output)
+    day = folder / "day99_proof_python"
+    rungs = sorted(path.name for path in day.glob("[0-9][0-9]_*.py"))
+    must(len(rungs) == 2, "a new Python day has two rungs", str(rungs))
+    code, output = days(folder, "check", "99")
+    must(code == 1 and "1 correct    FAIL" in output, "the skeleton must fail stage 1", output)
+    for hint in range(1, 4):
+        code, output = days(folder, "hint", "99")
+        must(code == 0 and f"Hint {hint} of 3" in output, f"the note must have hint {hint} of 3", output)
+    code, output = days(folder, "test", "99")
+    must(code == 1, "the tests of empty kernels must fail", output)
+    must("0 passed" not in output, "the wrong kernel is rejected, and that is a test that passes", output)
+    replace(day, PYTHON_HOLE, PYTHON_KERNEL, rungs)
+    code, output = days(folder, "test", "99")
+    must(code == 0, "the tests of right kernels must pass", output)
+    done = subprocess.run([sys.executable, "-B", "tests/exercises.py", "99"], cwd=folder, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, universal_newlines=True, check=False)
+    must(done.returncode == 0, "the exercise must fail, its solution pass, its starting rung fail a gate", done.stdout)
 
 
 def main():
@@ -129,6 +159,7 @@ def main():
                                           stderr=subprocess.STDOUT, universal_newlines=True, check=False)
                     must(done.returncode == 0, f"nvcc must compile the new {kernel}", done.stdout)
         program_day(folder)
+        python_day(folder)
     print("a new day builds, fails its tests and its exercise's check, and passes both once it is written")
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tools"))
 
-from days_cli import catalog, exercises, kinds, ladders, program_judge, rungs  # noqa: E402
+from days_cli import catalog, exercises, kinds, ladders, program_judge, python_ladders, rungs  # noqa: E402
 
 FOLDER = ROOT / "docs" / "notebooks"
 
@@ -49,13 +49,18 @@ def starting_rung(day):
     return ladders.exercise(day)[1]
 
 
+def _by_triton(day):
+    """Whether the day's rungs are kernels of Triton's."""
+    return day.kind == "python" and any(ladder["by"] == "triton" for ladder in python_ladders.ladders(day))
+
+
 def cells(day):
     """("markdown" or "code", text) in order."""
     number, front = day.number, day.front_matter()
     yield "markdown", (f"# Day {number:02}: {front.get('title', day.name)}\n\n"
                        f"The tutorial is [`{day.target}/README.md`](../../{day.target}/README.md): read it beside this. "
                        "On Colab choose Runtime > Change runtime type > T4 GPU; without a GPU all cells work too, "
-                       + ("Triton then interprets the kernels." if day.kind == "python" else "the kernels then run on the CPU."))
+                       + ("Triton then interprets the kernels." if _by_triton(day) else "the kernels then run on the CPU."))
     yield "code", CLONE
     program = day.kind == "program"
     yield "markdown", f"Every {'program' if program else 'rung'} of the day, checked and, on a GPU, timed:"
@@ -72,7 +77,8 @@ def cells(day):
         start = starting_rung(day)
         yield "code", KEEP
         yield "markdown", (f"What the streams of `{start}` let run side by side:" if program else
-                           f"What each line of `{start}` moves, and what the compiler makes of it:" if python else
+                           f"What each line of `{start}` moves, and what the compiler makes of it:" if _by_triton(day) else
+                           f"What is counted of `{start}`:" if python else
                            f"What the first kernel asks of the memory, counted request by request (`{start}`):")
         yield "code", f"!./days explain {number} {start}" if python else (
                        f"!./days explain {number} {start}\n"

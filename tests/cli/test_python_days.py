@@ -334,7 +334,7 @@ def measure(launch, inputs, outputs):
     launch(inputs[0].view(Counting), outputs[0])
     print("what a rung prints is no part of an answer")
     return {"reads": len(calls)}
-l = Ladder("l", ("n",), rungs=("slow", "fast", "odd"), by="numpy", orders=True, problem=problem, reference=lambda x: 2 * x, tolerance=exact,
+l = Ladder("l", ("n",), rungs=("slow", "fast", "odd", "absent"), by="numpy", orders=True, problem=problem, reference=lambda x: 2 * x, tolerance=exact,
            shapes=((1,), (5,)), refused={"a longer output": nobody}, show=(4,), bench=((4,),),
            counters=(Counter("reads", "reads of x"),), measure=measure, counts={"slow": {"reads": 4}, "fast": {"reads": 2}},
            exercise=Exercise("a goal", starts="slow", solution="fast", gates={"reads": 1}))
@@ -348,6 +348,11 @@ def launch(x, y):
         y[i] = 2 * x[i]
 '''
 _FAST = _SLOW.replace("An element", "All").replace("for i in range(len(x)):\n        y[i] = 2 * x[i]", "y[:] = 2 * x[:]")
+_ABSENT = '''"""Needs what is not here."""
+from python_days.plain import Unavailable
+def launch(x, y):
+    raise Unavailable("there is no such library")
+'''
 _ODD = _SLOW.replace("y[i] = 2 * x[i]", "y[i] = 2 * x[i] if os.environ['SIMT_ORDER'] == 'normal' else 0")
 
 
@@ -363,7 +368,7 @@ class Plain(support.Case):
         self.day.mkdir()
         (self.day / "README.md").write_text("---\ntitle: T\nkind: python\n---\n")
         (self.day / "ladder.py").write_text(_PLAIN)
-        for name, text in (("01_slow", _SLOW), ("02_fast", _FAST), ("03_odd", _ODD)):
+        for name, text in (("01_slow", _SLOW), ("02_fast", _FAST), ("03_odd", _ODD), ("04_absent", _ABSENT)):
             (self.day / f"{name}.py").write_text(text)
         (self.day / "exercise.py").write_text(_SLOW.replace("y[i] = 2 * x[i]", "pass  # your code"))
         support.forget()
@@ -380,6 +385,7 @@ class Plain(support.Case):
         self.assertIn("reads of x", out)
         self.assertRegex(out, r"slow +ok +0 +4\n")
         self.assertNotIn("Triton", out)
+        self.assertRegex(self.program("run", "--variant", "absent")[1], r"absent +skip +there is no such library")
 
     def test_what_a_rung_prints_is_no_part_of_the_answer(self):
         code, out, err = self.program("count", "--variant", "slow")
@@ -393,6 +399,7 @@ class Plain(support.Case):
         self.assertIn("FAIL day90_l fast/counters\n  reads is 1, expected 2", out)
         self.assertIn("FAIL day90_l odd/fp32_shuffle", out)
         self.assertIn("11 passed, 3 failed", out)
+        self.assertIn("4 skipped;", out)
 
     def test_judged_as_every_kernel_is(self):
         day = catalog.resolve("90", "check")

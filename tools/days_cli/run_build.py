@@ -124,9 +124,10 @@ class Simt:
         backtrace = toolchain.output_of([self.cxx, "-print-file-name=libbacktrace.a"]).strip()
         return [*([backtrace] if Path(backtrace).is_absolute() else []), *self._data["cxx"]["link"], "-ldl"]
 
-    def program(self, name, sources, pictures=None, renamed=None):
+    def program(self, name, sources, pictures=None, renamed=None, includes=(), more=()):
         parts, link = _picture_parts(self, pictures)
-        objects = [self.object(source, renamed=(renamed or {}).get(source, "")) for source in sources] + parts + self._runtime
+        link += more
+        objects = [self.object(source, includes, renamed=(renamed or {}).get(source, "")) for source in sources] + parts + self._runtime
         return Step(self.folder / name,
                     [self.cxx, *(["-shared"] if self._shared else []), *(str(step.output) for step in objects), *link,
                      *self.libraries(), *(_own_symbols() if self._shared else []), "-o", OUT], [], name,
@@ -153,9 +154,10 @@ class Cuda:
         return Step(_object_path(self.folder, source + (renamed and "." + renamed)), [*command, *_deps(), "-c", source, "-o", OUT], [Path(source)],
                     source, [], source)
 
-    def program(self, name, sources, baselines=(), pictures=None, renamed=None):
+    def program(self, name, sources, baselines=(), pictures=None, renamed=None, includes=(), more=()):
         parts, libraries = _picture_parts(self, pictures)
-        objects = [self.object(source, renamed=(renamed or {}).get(source, "")) for source in sources] + parts
+        libraries += more
+        objects = [self.object(source, includes, renamed=(renamed or {}).get(source, "")) for source in sources] + parts
         for source in baselines:
             library, _ = toolchain.find_library(Path(source).stem, self._nvcc)
             if library is None:
@@ -239,6 +241,15 @@ def build_library(day, backend):
         step = Cuda(shared=True).program(name, sources, settings.expand(f"{day.target}/baselines/*.cu"))
     else:
         step = Simt(shared=True).program(name, sources)
+    with lock(paths.RUN_BUILD):
+        Build().run([step])
+    return step.output
+
+
+def build_shared(name, sources, backend, includes=(), link=()):
+    """The path of a shared library of these sources alone, brought up to date. includes: flags for its .cpp files; link: for its linker."""
+    maker = Cuda(shared=True) if backend == "cuda" else Simt(shared=True)
+    step = maker.program(name, sources, includes=list(includes), more=list(link))
     with lock(paths.RUN_BUILD):
         Build().run([step])
     return step.output

@@ -53,6 +53,40 @@ def linear(x, w, y):
         raise ValueError(f"x is {_shape(x)}, w {_shape(w)} and y {_shape(y)}, which is no layer")
 
 
+def matmul(a, b, c):
+    """Of arrays or tensors: c is m x n, a m x k, b k x n, all fp32 and without gaps."""
+    for name, matrix in (("a", a), ("b", b), ("c", c)):
+        if len(matrix.shape) != 2:
+            raise ValueError(f"{name} has {len(matrix.shape)} dimensions, and a matrix has 2")
+        if _type(matrix) != "float32":
+            raise ValueError(f"{name} is {_type(matrix)}, and it takes float32")
+        gaps = not matrix.is_contiguous() if hasattr(matrix, "is_contiguous") else not matrix.flags.c_contiguous
+        if gaps:
+            raise ValueError(f"{name} is not contiguous")
+    (m, k), (k_of_b, n) = a.shape, b.shape
+    if k != k_of_b or tuple(c.shape) != (m, n):
+        raise ValueError(f"a is {_shape(a)}, b {_shape(b)} and c {_shape(c)}: they are m x k, k x n and m x n")
+
+
+def address(array):
+    """Where the elements of an array or a tensor begin."""
+    return array.data_ptr() if hasattr(array, "data_ptr") else array.ctypes.data
+
+
+def stream(tensor):
+    """PyTorch's current stream for a tensor on a GPU; 0 for an array."""
+    if not getattr(tensor, "is_cuda", False):
+        return 0
+    import torch
+    return torch.cuda.current_stream(tensor.device).cuda_stream
+
+
+def int32(number):
+    """A number as a kernel in CUDA C++ takes an int."""
+    import numpy
+    return numpy.int32(number)
+
+
 def _type(tensor):
     return str(tensor.dtype).rpartition(".")[2]
 

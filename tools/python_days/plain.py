@@ -104,6 +104,9 @@ def measured(ladder, launch, kind, shape):
         return {}
     inputs, outputs = ladder.make(kind, shape)
     as_given = as_torch if ladder.by == "torch" else as_array
+    if os.environ.get("DAYS_BACKEND") == "cuda":
+        from python_days import on_gpu
+        as_given = on_gpu.on_device
     values = ladder.measure(launch, [as_given(t) for t in inputs], [as_given(t) for t in outputs])
     missing = [counter.key for counter in ladder.counters if counter.key not in values]
     if missing:

@@ -263,7 +263,7 @@ def line_of(error):
         trace = error.__traceback__
         while trace:
             file = trace.tb_frame.f_code.co_filename
-            if not file.startswith(_OURS) and os.path.isfile(file):
+            if not file.startswith(_OURS) and "site-packages" not in file and os.path.isfile(file):
                 where = file, trace.tb_lineno
             trace = trace.tb_next
         error = error.__cause__ or error.__context__

@@ -10,8 +10,8 @@ import xml.etree.ElementTree
 from dataclasses import dataclass, field
 from typing import List
 
-from days_cli import (arguments, builder, catalog, cmake_tools, console, ladders, passed, paths, python_day, python_setup,
-                      toolchain)
+from days_cli import (arguments, builder, catalog, cmake_tools, console, ladders, passed, paths, python_day,
+                      python_ladders, python_setup, toolchain)
 from days_cli import gpu as gpus
 from days_cli.errors import WRONG, DaysError
 
@@ -111,7 +111,8 @@ def _python(day, given):
     code = cmake_tools.stream(line, said.append, {**environment, "GTEST_OUTPUT": f"json:{folder}/", "NO_COLOR": "1"})
     console.clear_progress()
     program = _with_cases(Program(f"day{day.number:02d}_test", code != 0, False, "\n".join(said)), report)
-    return 0 if _report("cuda" if where == "cuda" else "Triton's interpreter", [program]) and code == 0 else WRONG
+    runs = "Triton's interpreter" if any(ladder["by"] == "triton" for ladder in python_ladders.ladders(day)) else "plain"
+    return 0 if _report("cuda" if where == "cuda" else runs, [program]) and code == 0 else WRONG
 
 
 def _presets(given, day):
