@@ -36,10 +36,12 @@ __device__ __forceinline__ void fence_mbarrier_init_release_cluster() {
 }
 
 // fence.proxy.async.shared::cta: what this thread has written to shared memory, barriers too, is seen by the
-// copy engine. Needed between writing shared memory and a bulk copy that reads it; the CPU backend, whose
-// copies see memory as threads do, does not notice when it is missing. Section "membar / fence".
+// copy engine. Needed between writing shared memory and a bulk copy that reads it. The CPU backend's copies
+// see memory as threads do; its checked builds report where it is missing. Section "membar / fence".
 __device__ __forceinline__ void fence_proxy_async_shared() {
-#if !defined(__SIMT__) && __CUDA_ARCH__ >= 900
+#ifdef __SIMT__
+  simt::fence_proxy_async();
+#elif __CUDA_ARCH__ >= 900
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 #endif
 }

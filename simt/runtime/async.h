@@ -58,6 +58,8 @@ struct AsyncCopies {
   std::vector<PendingCopy> pending;         // checked builds; bytes == 0: free
   std::vector<std::uint32_t> free_pending;  // numbers of those
   std::uint32_t* owner = nullptr;           // of each 4 bytes of the arena: number of a pending copy + 1
+  // Of each 4 bytes the shadow's record of the bulk copy that last wrote them; null: none has.
+  std::uint64_t* engine = nullptr;
 };
 
 AsyncCopies& async_copies(Block& block);
@@ -88,6 +90,12 @@ std::uint32_t add_pending(Block& block, const void* p, std::size_t bytes, const 
 void landed_pending(Block& block, std::uint32_t number, const std::uint64_t* barrier);
 void remove_pending(Block& block, std::uint32_t number);
 void observed_phase(const std::uint64_t* barrier, unsigned parity);  // a thread knows that it has ended
+// What a bulk copy writes and reads goes another way than threads do, PTX's async proxy. These bytes are its own: a later bulk
+// copy may read them as they are.
+void note_engine_write(Block& block, const void* p, std::size_t bytes);
+// Fails where a thread has written any of them since the block's last fence.proxy.async.
+void check_proxy_fence(const Block& block, const void* p, std::size_t bytes, const char* operation,
+                       void* caller);
 void report_unfinished(const Block& block);  // the block ends, and nobody has waited for a barrier's copy
 void report_unfinished_stores(const ThreadCopies& own);  // the running thread returns
 

@@ -3,20 +3,23 @@
 // Checked builds: which bytes of shared memory asynchronous copies own. From a copy's start until a thread
 // has waited for it, nobody may read or write its destination; what a copy reads, nobody may write. A copy
 // that a barrier counts stays an owner even after it has landed, until a thread has seen that phase end:
-// landing was luck, the wait is what the program may rely on.
+// landing was luck, the wait is what the program may rely on. And bulk copies that read what threads have
+// written without a fence between the two.
 #include <sys/mman.h>
 
 #include <cstdlib>
 
 #include "async.h"
+#include "checked_races.h"
 #include "copies_under_way.h"
+#include "trace_hooks.h"
 
 namespace simt {
 namespace {
 
 constexpr std::size_t kCell = 4;  // bytes: no copy is shorter
 
-std::string place_of(void* caller) {
+std::string shown_place(void* caller) {
   for (const Line& line : lines_of(caller)) {
     if (!line.user) continue;
     const std::string source = source_text(line.file, line.line);
@@ -55,18 +58,37 @@ Failure unfinished(const char* title, void* caller) {
   return failure;
 }
 
+// An array with an element for each cell of the block's arena; pages that nobody touches cost nothing.
+template <class T>
+T* array_of_cells(const Block& block) {
+  void* memory = mmap(nullptr, block.shared_bytes / kCell * sizeof(T), PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) std::abort();
+  return static_cast<T*>(memory);
+}
+
+// The last write to a cell that no fence of the block lies behind; 0: there is none.
+Record unfenced_write(const Block& block, std::size_t cell) {
+  const auto late = [&](Record w) {
+    return segment_of(w) >= block.proxy_fenced && segment_of(w) < kLastSegment;
+  };
+  const Record word = load(block.cells[cell].write);
+  if (word != split_mark(&block)) {
+    const bool engine = block.async && block.async->engine && block.async->engine[cell] == word;
+    return late(word) && !engine ? word : 0;
+  }
+  for (std::size_t i = cell * kCell; i < (cell + 1) * kCell; ++i)
+    if (late(load(block.byte_cells[i].write))) return load(block.byte_cells[i].write);
+  return 0;
+}
+
 }  // namespace
 
 std::uint32_t add_pending(Block& block, const void* p, std::size_t bytes, const std::uint64_t* barrier,
                           bool source, void* caller) {
   if (!checked_build || bytes == 0) return 0;
   AsyncCopies& async = async_copies(block);
-  if (!async.owner) {
-    void* memory = mmap(nullptr, block.shared_bytes / kCell * sizeof *async.owner, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED) std::abort();
-    async.owner = static_cast<std::uint32_t*>(memory);
-  }
+  if (!async.owner) async.owner = array_of_cells<std::uint32_t>(block);
   if (async.free_pending.empty()) {
     async.pending.emplace_back();
     async.free_pending.push_back(static_cast<std::uint32_t>(async.pending.size()));
@@ -121,9 +143,48 @@ void check_async_wait(const char* p, std::size_t bytes, bool write, void* caller
       format_text(
           "%s before the wait for %s\nThis thread %s it.\n%sthread (%u,%u,%u) copies %s it, and nobody has "
           "waited for %s",
-          write ? "written" : "read", what, write ? "writes" : "reads", place_of(copy->caller).c_str(), t.x,
-          t.y, t.z, copy->source ? "from" : "to",
+          write ? "written" : "read", what, write ? "writes" : "reads", shown_place(copy->caller).c_str(),
+          t.x, t.y, t.z, copy->source ? "from" : "to",
           copy->barrier ? "the end of its mbarrier's phase" : "its group")));
+}
+
+void note_engine_write(Block& block, const void* p, std::size_t bytes) {
+  if (!checked_build || tracing || bytes == 0) return;
+  AsyncCopies& async = async_copies(block);
+  if (!async.engine) async.engine = array_of_cells<std::uint64_t>(block);
+  const auto offset = static_cast<std::size_t>(static_cast<const char*>(p) - block.shared);
+  for (std::size_t i = offset / kCell; i <= (offset + bytes - 1) / kCell; ++i)
+    async.engine[i] = load(block.cells[i].write);
+}
+
+// A fence by any thread counts for all that the block has written so far: who wrote may have been ordered before it in ways that
+// nobody follows here. So what is missed is a fence by too few threads, and what is reported lacks one altogether.
+void fence_proxy_async() {
+  if (!checked_build || !current) return;
+  current->block->proxy_fenced = worker->next_segment;
+  current->warp->segment = 0;  // what the warp writes from now on is behind the fence
+  hot_mark = 0;
+}
+
+void check_proxy_fence(const Block& block, const void* p, std::size_t bytes, const char* operation,
+                       void* caller) {
+  if (!checked_build || tracing || bytes == 0) return;
+  const auto offset = static_cast<std::size_t>(static_cast<const char*>(p) - block.shared);
+  for (std::size_t i = offset / kCell; i <= (offset + bytes - 1) / kCell; ++i) {
+    const Record write = unfenced_write(block, i);
+    if (write == 0) continue;
+    const Segment* s = find_segment(segment_of(write));
+    const std::string who = s ? "thread " + thread_name(*worker->launch, s->warp * 32u + lane_of(write))
+                              : std::string("a thread");
+    abandon(failure_of_access(caller, "simt-proxy-fence",
+                              format_text("%s reads what a thread has written, and no fence.proxy.async came "
+                                          "between\n%s%s writes %s, which the "
+                                          "copy engine may not see yet.\nEach thread that has written needs "
+                                          "the fence, before the barrier that "
+                                          "the copy comes after.",
+                                          operation, shown_place(place_of(write)).c_str(), who.c_str(),
+                                          name_of(block.shared + i * kCell, kCell, &block).c_str())));
+  }
 }
 
 void report_unfinished(const Block& block) {

@@ -139,6 +139,7 @@ void bulk_to_shared(void* shared, const void* global, std::uint32_t bytes, std::
     char* to = static_cast<char*>(shared) + there;
     auto* counts = reinterpret_cast<std::uint64_t*>(reinterpret_cast<char*>(barrier) + there);
     checked_write(to, bytes, caller);
+    note_engine_write(*block, to, bytes);
     poison_destination(to, bytes);
     const std::uint32_t pending = add_pending(*block, to, bytes, counts, false, caller);
     land_later(bytes, [=] {
@@ -162,7 +163,9 @@ void bulk_to_cluster(void* remote, const void* shared, std::uint32_t bytes, std:
   if (bytes == 0) return;
   if (tracing) trace_bulk_copy(bytes);
   checked_read(shared, bytes, caller);
+  check_proxy_fence(*current->block, shared, bytes, "cp.async.bulk", caller);
   checked_write(remote, bytes, caller);
+  note_engine_write(*block, remote, bytes);
   poison_destination(static_cast<char*>(remote), bytes);
   const std::uint32_t pending = add_pending(*block, remote, bytes, remote_barrier, false, caller);
   land_later(bytes, [=] {
@@ -179,6 +182,7 @@ void store_async(void* remote, const void* value, std::uint32_t bytes, std::uint
   check_shared_range(*block, remote, bytes, bytes, "st.async");
   check_barrier(remote_barrier, "st.async");
   checked_write(remote, bytes, caller);
+  note_engine_write(*block, remote, bytes);
   struct Value {
     char bytes[16];
   } kept = {};
@@ -208,6 +212,7 @@ void bulk_to_global(void* global, const void* shared, std::uint32_t bytes, Reduc
   check_global_range(global, bytes, 16, "cp.async.bulk");
   if (tracing) trace_bulk_copy(bytes);
   checked_read(shared, bytes, caller);
+  check_proxy_fence(*current->block, shared, bytes, "cp.async.bulk", caller);
   checked_write(global, bytes, caller);
   char* to = static_cast<char*>(global);
   const char* from = static_cast<const char*>(shared);

@@ -176,6 +176,7 @@ void tensor_to_shared(void* shared, const void* map, const int* coordinates, int
     char* to = static_cast<char*>(shared) + there;
     auto* counts = reinterpret_cast<std::uint64_t*>(reinterpret_cast<char*>(barrier) + there);
     checked_write(to, box.span, caller);
+    note_engine_write(*block, to, box.span);
     fill_box(box, to, Fill::poison);
     const std::uint32_t pending = add_pending(*block, to, box.span, counts, false, caller);
     land_later(std::int64_t{box.bytes}, [=] {
@@ -194,6 +195,7 @@ void tensor_to_global(const void* map, const void* shared, const int* coordinate
   if (tracing) trace_bulk_copy(box.bytes);
   check_rows(box, [caller](char* p, std::size_t bytes) { checked_write(p, bytes, caller); });
   checked_read(shared, box.span, caller);
+  check_proxy_fence(*current->block, shared, box.span, "cp.async.bulk.tensor", caller);
   const char* from = static_cast<const char*>(shared);
   add_bulk_store(shared, box.span, caller, [=] { store_box(box, from, reduction); });
 }

@@ -79,6 +79,8 @@ struct Block {
   // Of checked builds (shadow.h): segments from `first_segment` are this block's, those below `ordered` came
   // before its last barrier.
   std::uint32_t first_segment = 0, ordered = 0;
+  // What segments below this one wrote to shared memory lies before a fence.proxy.async of the block.
+  std::uint32_t proxy_fenced = 0;
   Site last_barrier;                    // that it completed
   bool has_waited = false;              // for the kernel that this one may overlap (griddepcontrol.wait)
   bool looked = false;                  // at a flag, since its last barrier; the look itself may still come

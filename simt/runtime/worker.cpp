@@ -243,7 +243,7 @@ void set_up_block(Worker& w, Block& block, std::uint64_t linear, uint3 index) {
   }
   block.order_kind = order;
   for (Warp& warp : block.warps) warp.returned = warp.waiting = warp.agreed = warp.segment = 0;
-  block.first_segment = block.ordered = w.next_segment;
+  block.first_segment = block.ordered = block.proxy_fenced = w.next_segment;
   block.acquired = 0;
   block.last_barrier = {};
   block.has_waited = block.looked = false;

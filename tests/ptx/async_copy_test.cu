@@ -374,6 +374,7 @@ TEST(AsyncReports, BulkCopyOfAnotherBarrier) {
 __global__ void source_overwritten(float* out, bool wait) {
   __shared__ alignas(16) float tile[32];
   tile[threadIdx.x] = 1;
+  ptx::fence_proxy_async_shared();
   __syncthreads();
   if (threadIdx.x == 0) {
     ptx::cp_async_bulk_store(out, tile, sizeof tile);
@@ -398,6 +399,78 @@ TEST(AsyncReports, SourceOverwrittenBeforeTheWait) {
     EXPECT_EQ(out[0], 2.0f) << "read before the wait";
     cudaFree(out);
   }
+}
+
+// Twice: what a thread wrote before its fence may be read, what it wrote after that may not.
+enum class Fences { both, first, none, in_inline_ptx, by_one_thread_after_the_barrier };
+template <class T>
+__global__ void written_then_stored(T* out, Fences fences) {
+  __shared__ alignas(16) T tile[32];
+  for (int round = 0; round < 2; ++round) {
+    tile[threadIdx.x] = static_cast<T>(round + 1);
+    if (fences == Fences::both || (fences == Fences::first && round == 0)) ptx::fence_proxy_async_shared();
+    if (fences == Fences::in_inline_ptx) asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      if (fences == Fences::by_one_thread_after_the_barrier) ptx::fence_proxy_async_shared();
+      ptx::cp_async_bulk_store(out + 32 * round, tile, sizeof tile);
+      ptx::cp_async_bulk_commit_group();
+      ptx::cp_async_bulk_wait_group_read<0>();
+    }
+    __syncthreads();
+  }
+  if (threadIdx.x == 0) ptx::cp_async_bulk_wait_group<0>();
+}
+
+// What a bulk copy has brought, another one may take as it is.
+__global__ void brought_then_stored(const float* in, float* out) {
+  __shared__ alignas(16) float tile[32];
+  __shared__ uint64_t arrived;
+  if (threadIdx.x == 0) {
+    ptx::mbarrier_init(&arrived, 1);
+    ptx::mbarrier_arrive_expect_tx(&arrived, sizeof tile);
+    ptx::cp_async_bulk(tile, in, sizeof tile, &arrived);
+    ptx::mbarrier_wait(&arrived, 0);
+    ptx::cp_async_bulk_store(out, tile, sizeof tile);
+    ptx::cp_async_bulk_commit_group();
+    ptx::cp_async_bulk_wait_group<0>();
+  }
+}
+
+template <class T>
+void fences_are_asked_for() {
+  for (const Fences right : {Fences::both, Fences::in_inline_ptx, Fences::by_one_thread_after_the_barrier}) {
+    T* out = managed<T>(64);
+    written_then_stored<<<1, 32>>>(out, right);
+    EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+    EXPECT_EQ(static_cast<float>(out[0]) + 10 * static_cast<float>(out[63]), 21.0f);
+    cudaFree(out);
+  }
+  if (!simt::checked_build) return;
+  for (const Fences wrong : {Fences::first, Fences::none}) {
+    T* out = managed<T>(64);
+    const std::string text = report_of([&] { written_then_stored<<<1, 32>>>(out, wrong); });
+    EXPECT_HAS(text,
+               "cp.async.bulk reads what a thread has written, and no fence.proxy.async came between "
+               "[simt-proxy-fence]");
+    EXPECT_HAS(text, "tile[threadIdx.x] = static_cast<T>(round + 1);");
+    EXPECT_HAS(text, "ptx::cp_async_bulk_store(out + 32 * round, tile, sizeof tile);");
+    EXPECT_HAS(text, "thread 0 writes tile[0], which the copy engine may not see yet");
+  }
+}
+
+TEST(AsyncReports, AMissingProxyFence) {
+  fences_are_asked_for<float>();
+  fences_are_asked_for<unsigned char>();  // bytes have cells of their own
+}
+
+TEST(AsyncReports, NoFenceBetweenBulkCopies) {
+  float *in = managed<float>(32), *out = managed<float>(32);
+  for (int i = 0; i < 32; ++i) in[i] = static_cast<float>(i);
+  brought_then_stored<<<1, 32>>>(in, out);
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  EXPECT_EQ(out[31], 31.0f);
+  cudaFree(in), cudaFree(out);
 }
 
 __global__ void misuse(int what, const float* in) {

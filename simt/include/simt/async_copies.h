@@ -54,6 +54,8 @@ enum class Reduction : std::uint8_t { none, add, min, max, inc, dec, bit_and, bi
 void bulk_to_global(void* global, const void* shared, std::uint32_t bytes,
                     Reduction reduction = Reduction::none, ElementType type = ElementType::u8);
 void bulk_commit_group();
+// fence.proxy.async: bulk copies that come after it read what the running thread has written to shared memory.
+void fence_proxy_async();
 // `read_only`: until their sources may be written again.
 void bulk_wait_group(std::uint32_t left, bool read_only);
 

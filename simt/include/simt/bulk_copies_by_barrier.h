@@ -61,7 +61,9 @@ inline __attribute__((always_inline)) void cp_async_bulk_tensor_3d_shared_to_glo
   ::simt::tensor_to_global(map, from, at, 3);
 }
 // What threads wrote to shared memory is seen by the copies that follow; every access here sees it anyway.
-inline void fence_proxy_async_shared_cta() {}
+inline void fence_proxy_async_shared_cta() {
+  ::simt::fence_proxy_async();
+}
 inline void cp_async_bulk_commit_group() {
   ::simt::bulk_commit_group();
 }

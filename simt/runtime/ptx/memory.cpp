@@ -227,10 +227,12 @@ void add_memory(Builders& b) {
   b["cvta"] = convert_address;
   b["mapa"] = map_address;
   b["isspacep"] = is_space;
-  b["membar"] = b["fence"] = [](const Instruction&) -> Step {
-    return [](Frame&) {
+  b["membar"] = b["fence"] = [](const Instruction& in) -> Step {
+    const bool proxy = in.has("proxy") && in.has("async");
+    return [=](Frame&) {
       __atomic_thread_fence(__ATOMIC_SEQ_CST);
       if (checked_build) note_release();
+      if (proxy) fence_proxy_async();
     };
   };
   b["griddepcontrol"] = [](const Instruction& in) -> Step {
