@@ -74,6 +74,8 @@ def cases(given):
     day = _day(given)
     ladder = day.ladder_of(given.variant)
     wanted = running.all_cases(ladder, given.variant)
+    if given.file:  # a learner's may take what the rung does not, as the one before does
+        wanted = [case for case in wanted if not case.refused or case.inputs in ladder.refused]
     if given.small:
         wanted = [case for case in wanted if case.kind == ladder.types[0] and running.is_small(ladder, case)]
     with open(given.out, "w", encoding="utf-8") as out:
@@ -95,6 +97,7 @@ def cases(given):
 def count(given):
     """What each line moves, on the shape that run shows."""
     from python_days import cases as running
+    from python_days import plain
     day = _day(given)
     ladder = day.ladder_of(given.variant)
     kind, shape = given.type or ladder.types[0], _shape(day, ladder, given.size) or ladder.show
@@ -102,7 +105,8 @@ def count(given):
         raise DaysError(f"{ladder.name} has no {kind}: {', '.join(ladder.types)}", f"./days explain {day.number}", USAGE)
     wave = int(given.wave) if given.wave else ladder.wave
     launch = day.launch(given.variant, given.file)
-    outcome = running.run(ladder, launch, running.Case(kind, shape), wave=wave)
+    with plain.silent():
+        outcome = running.run(ladder, launch, running.Case(kind, shape), wave=wave)
     inputs, outputs = ladder.make(kind, shape, draw=False)
     read, written = ladder.traffic(inputs, outputs)
     json.dump({"ladder": ladder.name, "type": kind, "shape": list(shape), "extents": list(ladder.extents), "read_bytes": read,
