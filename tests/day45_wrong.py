@@ -65,22 +65,6 @@ def no_guard(a, b, c):
 
 
 @cuda.jit
-def negative_kernel(a, b, c):
-    col, row = cuda.grid(2)
-    if row < c.shape[0] and col < c.shape[1]:
-        total = 0.0
-        for i in range(a.shape[1]):
-            total += a[row, i - 1] * b[i - 1, col]
-        c[row, col] = total
-
-
-@must_reject(numba_matmul, "a negative index is an address before the array")
-def from_the_end(a, b, c):
-    """The sum is right: NumPy takes -1 for the last one."""
-    negative_kernel[_grid(c)](a, b, c)
-
-
-@cuda.jit
 def one_line_kernel(a, b, c):
     tiles = [cuda.shared.array((TILE, TILE), float32) for _ in range(2)]
     col, row = cuda.grid(2)

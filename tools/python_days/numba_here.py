@@ -6,7 +6,6 @@ simulator, with what that hides made up for:
   time, until its barrier or its end, in the order that SIMT_ORDER names, and a barrier that not all threads of the block reach is reported.
 - Elements of shared and global memory know who has touched them: two threads at one element, one of them writing, without a barrier
   between them are reported, and so is a read of shared memory that nobody has written.
-- A negative index is one element from the end to NumPy, and a wild address to a GPU.
 - Two shared arrays that are made on one line of source are one array to the simulator."""
 from __future__ import annotations
 
@@ -66,13 +65,11 @@ class _Array(np.ndarray):
         return made
 
     def _element(self, at):
-        """The element's place, where a kernel means a single one."""
+        """The element's place, where a kernel means a single one. A negative index counts from the end, on a GPU as here."""
         place = at if isinstance(at, tuple) else (at,)
         if self.touched is None or len(place) != self.ndim or not all(isinstance(i, (int, np.integer)) for i in place):
             return None
-        if any(i < 0 for i in place):
-            raise Report(f"{self._at(place)}: a negative index is an address before the array")
-        return place
+        return tuple(i + n if i < 0 else i for i, n in zip(place, self.shape))
 
     def __getitem__(self, at):
         place = self._element(at)
