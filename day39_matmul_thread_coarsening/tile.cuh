@@ -169,8 +169,7 @@ __device__ __forceinline__ void gemm_block(const days::Gemm<float>& p, Tiles<kTi
       }
     }
   }
-  days::ptx::cp_async_wait_all();
-  if (!busy) return;
+  if (!busy) return;  // nothing is under way any more: the last groups are empty
 
   const bool vectors = p.ldc % 4 == 0 && days::aligned16(p.c);
 #pragma unroll

@@ -42,6 +42,7 @@ SASS = f"""\t.target\tsm_90a
         /*0040*/                   STS [R9], R4 ;
         /*0050*/                   STL.64 [R1], R4 ;
         /*0060*/                   BAR.SYNC.DEFER_BLOCKING 0x0 ;
+        /*0068*/              @!PT LDS RZ, [RZ] ;
 .L_x_1:
         /*0070*/                   BRA `(.L_x_1);
         /*0080*/                   NOP;
