@@ -19,10 +19,10 @@
 namespace day39 {
 namespace {
 
-template <Tiling kTiling>
-__global__ void __launch_bounds__(kTiling.threads()) autotuned_kernel(const Gemm<float> p) {
+template <class N>
+__global__ void __launch_bounds__(N::kTiling.threads()) autotuned_kernel(const Gemm<float> p) {
   extern __shared__ uint4 memory[];
-  gemm_block<kTiling>(p, *reinterpret_cast<Tiles<kTiling>*>(memory));
+  gemm_block<N::kTiling>(p, *reinterpret_cast<Tiles<N::kTiling>*>(memory));
 }
 
 template <Tiling kTiling>
@@ -30,7 +30,7 @@ void launch(const Gemm<float>& p, cudaStream_t stream) {
   static_assert(possible(kTiling));
   constexpr int kBytes = static_cast<int>(sizeof(Tiles<kTiling>));
   static_assert(kBytes == kTiling.shared_bytes());
-  const auto kernel = autotuned_kernel<kTiling>;
+  const auto kernel = autotuned_kernel<NumbersOf<kTiling>>;
   if (kBytes > 48 * 1024) {
     CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes));
   }

@@ -32,6 +32,16 @@ struct Tiling {
   }
 };
 
+// A tiling as a type of plain numbers, which a kernel's template takes: the host code that nvcc 13.0 makes for a kernel
+// cannot name one whose template argument is a struct.
+template <int... kNumbers>
+struct Numbers {
+  static constexpr Tiling kTiling{kNumbers...};
+};
+template <Tiling t>
+using NumbersOf =
+    Numbers<t.block_m, t.block_n, t.block_k, t.warp_m, t.warp_n, t.thread_m, t.thread_n, t.stages>;
+
 // Whether the kernel can be made of it. tuning/space.json says the same to the tuner, which adds what a device has.
 constexpr bool possible(const Tiling& t) {
   const int threads = t.block_m % t.warp_m == 0 && t.block_n % t.warp_n == 0 ? t.threads() : 0;
