@@ -76,6 +76,29 @@ TEST(Day66Streamed, IsTheSameEveryTime) {
   EXPECT_EQ(std::memcmp(first.data(), second.data(), result.bytes()), 0);
 }
 
+// Seventeen rows of tiles are a whole group and one row more, two tiles across: each tile has one block, and only one.
+TEST(Day66Grouped, TakesEveryTileOfSeveralGroups) {
+  const int m = 2057, n = 264, k = 8;
+  const size_t rows = 2057, cols = 264, depth = 8;
+  std::vector<days::half> a(rows * depth), b(depth * cols), c(rows * cols);
+  const auto number = [](size_t i) { return static_cast<float>(i % 7) - 3; };
+  for (size_t i = 0; i < a.size(); ++i) a[i] = days::from_float<days::half>(number(i * 5 / 3));
+  for (size_t i = 0; i < b.size(); ++i) b[i] = days::from_float<days::half>(number(i * 11 / 2));
+  const days::DeviceBuffer<days::half> device_a(a), device_b(b), device_c(c.size());
+  matmul_grouped(Matmul<days::half>{device_a.data(), device_b.data(), device_c.data(), m, n, k}, nullptr);
+  c = device_c.download();
+  size_t wrong = 0;
+  for (size_t row = 0; row < rows; ++row) {
+    for (size_t col = 0; col < cols; ++col) {
+      float sum = 0;
+      for (size_t i = 0; i < depth; ++i)
+        sum += days::to_float(a[row * depth + i]) * days::to_float(b[i * cols + col]);
+      wrong += days::to_float(c[row * cols + col]) == sum ? 0 : 1;
+    }
+  }
+  EXPECT_EQ(wrong, 0u);
+}
+
 // What stands in for the reference where that would take too long.
 TEST(Day66CheckLarge, FindsAnyWrongElementOfBytes) {
   const int m = 37, n = 21, k = 300;
