@@ -264,6 +264,10 @@ class Gates(unittest.TestCase):
         self.assertEqual([ask.holds(128) for ask in rung_gates._code_falls(one, {**one, "load_bits": 128})], [True])
         self.assertEqual([ask.holds(64) for ask in rung_gates._code_falls(one, {**one, "load_bits": 128})], [False])
         self.assertEqual(rung_gates._code_falls(one, {**one, "registers": 39}), [])
+        static = {**one, "shared_bytes": 16640}
+        self.assertEqual([ask.limit for ask in rung_gates._code_falls(static, one)], [0])
+        self.assertEqual(rung_gates._code_falls(static, {**one, "dynamic_shared": True}), [])  # what a launch adds is unknown
+        self.assertEqual(rung_gates._code_falls({**static, "dynamic_shared": True}, one), [])
         self.assertEqual([ask.limit for ask in rung_gates._code_falls(one, {**one, "registers": 20})], [30])
 
     def test_a_damaged_file_of_counts_is_counted_again(self):

@@ -221,7 +221,8 @@ def _code_falls(start, goal):
     found = []
     if goal["load_bits"] > start["load_bits"] > 0:
         found.append(Ask(CODE[0], start["load_bits"], goal["load_bits"], goal["load_bits"]))
-    if None not in (goal["shared_bytes"], start["shared_bytes"]) and goal["shared_bytes"] < start["shared_bytes"]:
+    known = not (start.get("dynamic_shared") or goal.get("dynamic_shared"))
+    if known and goal["shared_bytes"] < start["shared_bytes"]:
         found.append(Ask(CODE[1], start["shared_bytes"], goal["shared_bytes"], goal["shared_bytes"]))
     if not found and start["registers"] >= _LEAST * goal["registers"]:
         limit = math.floor((start["registers"] + goal["registers"]) / 2)
@@ -256,14 +257,13 @@ def _whole(counts):
 
 
 def code_of(file):
-    """{metric's key: value} of what nvcc makes of a kernel file, the most over its kernels; without nvdisasm no loads are seen, and
-    shared memory that a launch adds is unknown: None."""
+    """{metric's key: value} of what nvcc makes of a kernel file, the most over its kernels; without nvdisasm no loads are seen.
+    dynamic_shared: a launch adds shared memory that nvcc does not know."""
     kernels = asm.compiled([file], _ARCH, ["-I" + str(paths.ROOT)], lines=bool(asm.disassembler()))
     bits = [int(kind.split(".")[1]) for kernel in kernels for kind in kernel.instructions
             if kind.split(".")[0] in ("LDG", "LDGSTS")]
-    shared = max((kernel.shared for kernel in kernels), default=0)
-    return {"load_bits": max(bits, default=0),
-            "shared_bytes": None if "extern __shared__" in file.read_text(encoding="utf-8") else shared,
+    return {"load_bits": max(bits, default=0), "shared_bytes": max((kernel.shared for kernel in kernels), default=0),
+            "dynamic_shared": "extern __shared__" in file.read_text(encoding="utf-8"),
             "registers": max((kernel.registers for kernel in kernels), default=0)}
 
 
