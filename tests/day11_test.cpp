@@ -72,6 +72,12 @@ TEST(Day11Picks, ALargerTileForALargerMatrixAndNeverOneAlone) {
   EXPECT_GT(before, 32);
 }
 
+TEST(Day11Picks, TheLargestOfWhichTwoFitWhereThereAreEnough) {
+  for (int larger = picked_tile(1 << 20, 1 << 20) + 32; larger <= 256; larger += 32) {
+    EXPECT_LT(resident_blocks(larger), 2) << larger;
+  }
+}
+
 TEST(Day11Picks, OnlyWhatFillsEveryMultiprocessor) {
   // So few rows and columns that a tile of the largest size that is picked makes one block fewer than fit at once.
   const int tile = picked_tile(1 << 20, 1 << 20);
