@@ -18,6 +18,7 @@ constexpr int kTile = 64;  // rows and columns of c, a block
 constexpr int kDepth = 8;  // of k, at a time
 constexpr int kEach = 8;   // elements of c below one another, a thread
 constexpr int kThreads = kTile * kTile / kEach;
+static_assert(kThreads == kTile * kDepth, "each thread copies one float of a and one of b");
 
 __global__ void __launch_bounds__(kThreads) exercise_kernel(const float* a,  // (m, k)
                                                             const float* b,  // (k, n)
