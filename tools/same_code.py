@@ -73,8 +73,43 @@ def holds(day, rows):
     return None
 
 
+def stamped(day, rows, sm):
+    """Stamps rows that were found the same before (`same`), and whose kernel was rewritten again since: compared with the newest
+    commit that has the number. ({rungs that are the same}, the rows that are left to judge)."""
+    new, good, left, last = stale.kernels(day), set(), [], {}
+    for row in rows:
+        name = row.get("variant") or row["name"]
+        number = row.get("same")
+        if number is None or number == new.number(name) or new.variant(name) is None:
+            left += [row] if number is None else []
+            continue
+        if number not in last:
+            last[number] = holds(day, [{"name": name, "source": number}])
+        if last[number] is None:
+            left.append(row)
+            continue
+        commit, then = last[number]
+        with tempfile.TemporaryDirectory() as folder:
+            archive = subprocess.run(["git", "-C", str(ROOT), "archive", commit, "common", day], check=True, stdout=subprocess.PIPE)
+            subprocess.run(["tar", "-x", "-C", folder], input=archive.stdout, check=True)
+            files = tuple(kernel_sources.Day(then, day).files(name)), tuple(new.files(name))
+            if same(day, Path(folder), *files, architecture(sm)):
+                row["same"] = new.number(name)
+                good.add(name)
+            else:
+                left.append(row)
+    return good, left
+
+
 def judge(day, rows, commit, sm):
     """Stamps these rows of results of a commit; ({rungs that are the same}, {rungs that are others})."""
+    again, rows = stamped(day, rows, sm)
+    good, bad = judge_others(day, rows, commit, sm) if rows else (set(), set())
+    return good | again, bad
+
+
+def judge_others(day, rows, commit, sm):
+    """The same of rows that nobody has compared yet."""
     then = kernel_sources.of_commit(ROOT, commit)
     if then is None:
         found = holds(day, rows)
