@@ -172,7 +172,9 @@ std::string overlapping(Way way, Before before = Before::kernel) {
       fill<<<1, 32, 0, stream>>>(data);
       ASSERT_EQ(cudaGetLastError(), cudaSuccess);
     }
-    if (before == Before::waited_for) ASSERT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
+    if (before == Before::waited_for) {
+      ASSERT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
+    }
     cudaLaunchAttribute early = {};
     early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
     early.val.programmaticStreamSerializationAllowed = before != Before::ordinary;
