@@ -245,7 +245,8 @@ class Files(support.Case):
             names = [(ladder, name) for ladder, name, make in entries if callable(make)]
             self.assertEqual(len(set(names)), len(entries), file)
             for ladder, _ in names:
-                self.assertRegex(listed, rf'(?m)REGISTER_LADDER\({ladder}\);|ladder<\w+>\("{ladder}"\)|^{ladder} = Ladder\(', file)
+                named = rf'REGISTER_LADDER\({ladder}\);|ladder<\w+>\("{ladder}"\)|^{ladder} = Ladder\(|= Ladder\(\n +"{ladder}",'
+                self.assertRegex(listed, f"(?m){named}", file)
 
     def test_without_pytorch(self):
         self.replace(contestants.gpu, "detect", lambda: gpu.Probe())
