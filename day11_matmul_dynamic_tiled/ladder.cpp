@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Day 11's ladders: who competes, on which shapes and inputs, measured against what. Host code only.
 
-#include <limits>
-
 #include "common/ladder.h"
 #include "common/problems/matmul_hostile.h"
 #include "day11_matmul_dynamic_tiled/matmul.h"
@@ -105,15 +103,11 @@ const auto by_tile =
         .show({{384, 384, 128, 96}})
         .inputs(with_tile(0, 0))
         .hostile("misaligned", with_tile(1, 3))
-        .hostile(
-            "NaN and infinity",
-            [](auto& p, days::Shape s, days::Inputs& in) {
-              days::matmul_elements(
-                  [](size_t i) { return i == 0 ? std::numeric_limits<double>::quiet_NaN() : 1.0 + i % 5; },
-                  [](size_t i) { return i == 1 ? std::numeric_limits<double>::infinity() : 2.0 - i % 3; })(
-                  p, s, in);
-              p.tile = s[3];
-            })
+        .hostile("NaN and infinity",
+                 [](auto& p, days::Shape s, days::Inputs& in) {
+                   days::matmul_elements(days::kNotFinite)(p, s, in);
+                   p.tile = s[3];
+                 })
         .traffic(LAUNCHER(days::matmul_traffic))
         .flops(LAUNCHER(days::matmul_flops), days::Rate::ffma)
         .check_large(LAUNCHER(days::matmul_check_large))

@@ -3,7 +3,6 @@
 // competes, on which shapes and inputs, measured against what. Host code only.
 
 #include <cmath>
-#include <limits>
 
 #include "common/ladder.h"
 #include "common/problems/matmul_hostile.h"
@@ -37,11 +36,8 @@ auto by_place(MakeA make_a, MakeB make_b) {
 // What 16 bits of a sum could not hold, and what a tile must not do to its neighbours.
 template <class Ladder>
 Ladder with_hostile_halves(const Ladder& ladder) {
-  return ladder
-      .hostile("integers",
-               days::matmul_elements([](size_t i) { return static_cast<double>(i * 7 % 17) - 8; },
-                                     [](size_t i) { return static_cast<double>(i * 5 % 13) - 6; }))
-      .hostile("all equal", days::matmul_elements([](size_t) { return 0.5; }, [](size_t) { return 3.0; }))
+  return ladder.hostile("integers", days::matmul_elements(days::kWholeNumbers))
+      .hostile("all equal", days::matmul_elements(days::kAllEqual))
       // Sums rise by 1024 a product, past what half can hold at the 64th, and fall again.
       .hostile("large sums", by_place([](size_t, size_t, size_t) { return 32.0; },
                                       [](size_t, size_t i, size_t k) { return i < k / 2 ? 32.0 : -32.0; }))
@@ -50,9 +46,7 @@ Ladder with_hostile_halves(const Ladder& ladder) {
                by_place([](size_t, size_t i, size_t) { return std::ldexp(1.0 + i % 3, -20); },
                         [](size_t at, size_t i, size_t) { return std::ldexp(1.0 - at % 4 - i % 2, 13); }))
       .hostile("NaN and infinity",  // in one row of a and in one column of b: no other element may change
-               days::matmul_elements(
-                   [](size_t i) { return i == 0 ? std::numeric_limits<double>::quiet_NaN() : 1.0 + i % 5; },
-                   [](size_t i) { return i == 1 ? std::numeric_limits<double>::infinity() : 2.0 - i % 3; }));
+               days::matmul_elements(days::kNotFinite));
 }
 
 const auto half = with_hostile_halves(
@@ -334,11 +328,7 @@ const auto linear =
         .show({{256, 256, 64}})
         .inputs(biased(matmul_inputs))
         .hostile("misaligned", biased(past(1, 1)))
-        .hostile(
-            "NaN and infinity",
-            biased(days::matmul_elements(
-                [](size_t i) { return i == 0 ? std::numeric_limits<double>::quiet_NaN() : 1.0 + i % 5; },
-                [](size_t i) { return i == 1 ? std::numeric_limits<double>::infinity() : 2.0 - i % 3; })))
+        .hostile("NaN and infinity", biased(days::matmul_elements(days::kNotFinite)))
         .traffic([](const auto& p) { return days::matmul_traffic(p) + days::reads(p.bias, 1.0 * p.n); })
         .flops(LAUNCHER(days::matmul_flops), days::Rate::by_type)
         .tolerance(RoundedTwice{})

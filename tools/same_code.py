@@ -9,6 +9,7 @@ does, this compiles the kernel's files as they were at the result's commit and a
 measured, and compares the machine code of all their kernels, whatever they are called. Where one has all that the other has, the result gets
 today's number beside its own (`same`), and its mark goes. The host's side (grid and block of a launch) is not compared:
 who changes that measures again. A result without a number gets that of its commit first."""
+import contextlib
 import json
 import re
 import struct
@@ -73,6 +74,15 @@ def holds(day, rows):
     return None
 
 
+@contextlib.contextmanager
+def files_of(commit, day):
+    """A folder with common/ and the day as they were at a commit, for a while."""
+    with tempfile.TemporaryDirectory() as folder:
+        archive = subprocess.run(["git", "-C", str(ROOT), "archive", commit, "common", day], check=True, stdout=subprocess.PIPE)
+        subprocess.run(["tar", "-x", "-C", folder], input=archive.stdout, check=True)
+        yield Path(folder)
+
+
 def stamped(day, rows, sm):
     """Stamps rows that were found the same before (`same`), and whose kernel was rewritten again since: compared with the newest
     commit that has the number. ({rungs that are the same}, the rows that are left to judge)."""
@@ -89,11 +99,9 @@ def stamped(day, rows, sm):
             left.append(row)
             continue
         commit, then = last[number]
-        with tempfile.TemporaryDirectory() as folder:
-            archive = subprocess.run(["git", "-C", str(ROOT), "archive", commit, "common", day], check=True, stdout=subprocess.PIPE)
-            subprocess.run(["tar", "-x", "-C", folder], input=archive.stdout, check=True)
+        with files_of(commit, day) as tree:
             files = tuple(kernel_sources.Day(then, day).files(name)), tuple(new.files(name))
-            if same(day, Path(folder), *files, architecture(sm)):
+            if same(day, tree, *files, architecture(sm)):
                 row["same"] = new.number(name)
                 good.add(name)
             else:
@@ -119,10 +127,7 @@ def judge_others(day, rows, commit, sm):
         commit, then = found
     old, new = kernel_sources.Day(then, day), stale.kernels(day)
     verdicts = {}
-    with tempfile.TemporaryDirectory() as folder:
-        tree = Path(folder)
-        archive = subprocess.run(["git", "-C", str(ROOT), "archive", commit, "common", day], check=True, stdout=subprocess.PIPE)
-        subprocess.run(["tar", "-x", "-C", folder], input=archive.stdout, check=True)
+    with files_of(commit, day) as tree:
         for row in rows:
             name = row.get("variant") or row["name"]
             row.setdefault("source", old.number(name))

@@ -3,11 +3,9 @@
 // Inputs that a general matrix multiplication gets wrong more easily than random ones.
 #pragma once
 
-#include <cstddef>
-#include <limits>
-
 #include "common/inputs.h"
 #include "common/problems/gemm.h"
+#include "common/problems/matmul_values.h"
 
 namespace days {
 
@@ -25,8 +23,7 @@ Ladder with_hostile_gemms(const Ladder& ladder) {
       .hostile("misaligned a", gemm_maker({.past_a = 1}))
       .hostile("misaligned b", gemm_maker({.past_b = 1}))
       .hostile("misaligned c", gemm_maker({.beta = 1, .past_c = 1}))
-      .hostile("integers", gemm_maker({.a = [](size_t i) { return static_cast<double>(i * 7 % 17) - 8; },
-                                       .b = [](size_t i) { return static_cast<double>(i * 5 % 13) - 6; }}));
+      .hostile("integers", gemm_maker({.a = kWholeNumbers.a, .b = kWholeNumbers.b}));
 }
 
 // And what floating-point types have besides, of fp32's range.
@@ -36,12 +33,8 @@ Ladder with_hostile_fp32_gemms(const Ladder& ladder) {
       .hostile("huge",
                gemm_maker({.scale_a = 1e17, .scale_b = 1e17}))  // sums near 1e36, the largest float is 3.4e38
       .hostile("tiny", gemm_maker({.scale_a = 1e-20, .scale_b = 1e-20}))  // every product is denormal
-      .hostile(
-          "NaN and infinity",  // in one row or column of a and of b: no other element may change
-          gemm_maker(
-              {.a = [](size_t i) { return i == 0 ? std::numeric_limits<double>::quiet_NaN() : 1.0 + i % 5; },
-               .b =
-                   [](size_t i) { return i == 1 ? std::numeric_limits<double>::infinity() : 2.0 - i % 3; }}));
+      .hostile("NaN and infinity",  // in one row or column of a and of b: no other element may change
+               gemm_maker({.a = kNotFinite.a, .b = kNotFinite.b}));
 }
 
 }  // namespace days

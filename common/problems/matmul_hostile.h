@@ -4,10 +4,10 @@
 #pragma once
 
 #include <cstddef>
-#include <limits>
 
 #include "common/inputs.h"
 #include "common/problems/matmul.h"
+#include "common/problems/matmul_values.h"
 
 namespace days {
 
@@ -22,6 +22,10 @@ auto matmul_elements(MakeA make_a, MakeB make_b) {
     p.b = in.fill("b", s[2] * s[1], make_b);
     p.c = in.output("c", s[0], s[1]);
   };
+}
+
+inline auto matmul_elements(const MatmulValues& values) {
+  return matmul_elements(values.a, values.b);
 }
 
 inline auto matmul_scaled(double scale_a, double scale_b) {
@@ -41,15 +45,12 @@ Ladder with_hostile_matmuls(const Ladder& ladder) {
   return ladder
       .hostile("huge", matmul_scaled(1e17, 1e17))    // sums near 1e36, the largest float is 3.4e38
       .hostile("tiny", matmul_scaled(1e-20, 1e-20))  // every product is denormal
-      .hostile("integers", matmul_elements([](size_t i) { return static_cast<double>(i * 7 % 17) - 8; },
-                                           [](size_t i) { return static_cast<double>(i * 5 % 13) - 6; }))
-      .hostile("all equal", matmul_elements([](size_t) { return 0.5; }, [](size_t) { return 3.0; }))
+      .hostile("integers", matmul_elements(kWholeNumbers))
+      .hostile("all equal", matmul_elements(kAllEqual))
       .hostile("one outlier", matmul_elements([](size_t i) { return i == 0 ? 1e6 : 1.0 + i % 3; },
                                               [](size_t i) { return 0.25 * (i % 7) - 0.5; }))
       .hostile("NaN and infinity",  // in one row of a and in one column of b: no other element may change
-               matmul_elements(
-                   [](size_t i) { return i == 0 ? std::numeric_limits<double>::quiet_NaN() : 1.0 + i % 5; },
-                   [](size_t i) { return i == 1 ? std::numeric_limits<double>::infinity() : 2.0 - i % 3; }));
+               matmul_elements(kNotFinite));
 }
 
 }  // namespace days
