@@ -31,7 +31,7 @@ __global__ void spread_kernel(const float* x,     // (samples, features)
       if (feature < features && first + i < end)
         z[int64_t{feature} * samples + first + i] = tile[threadIdx.x][i];
     }
-    __syncthreads();  // the next turn of the loop fills the tile again
+    __syncthreads();  // the next pass fills the tile again
   }
 }
 

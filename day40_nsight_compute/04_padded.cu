@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Answers the third profile: what do the warps wait for? Changed since turned: a row of the tile is one float longer, so
+// Answers the third profile: what do the warps wait for? Changed since coalesced: a row of the tile is one float longer, so
 // that the words of a column lie in 32 different banks.
 // Bound by: DRAM. Each float of x is read twice and each of z written once, 12 bytes.
 #include "common/check.h"
@@ -32,7 +32,7 @@ __global__ void padded_kernel(const float* x,     // (samples, features)
       const int64_t sample = first + threadIdx.x;
       if (row < features && sample < end) z[int64_t{row} * samples + sample] = tile[i][threadIdx.x];
     }
-    __syncthreads();  // the next turn of the loop fills the tile again
+    __syncthreads();  // the next pass fills the tile again
   }
 }
 

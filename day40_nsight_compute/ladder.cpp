@@ -58,7 +58,7 @@ const auto columns =
         .variant("candidate", LAUNCHER(columns_candidate))
         .variant("spread", LAUNCHER(columns_spread))
         .needs(kSamples)
-        .variant("turned", LAUNCHER(columns_turned))
+        .variant("coalesced", LAUNCHER(columns_coalesced))
         .needs(kSamples)
         .variant("padded", LAUNCHER(columns_padded))
         .needs(kSamples)

@@ -167,9 +167,9 @@ def used(f):
         if requests:
             told.append(f"{words}: {sectors / requests:.1f} sectors a request")
     for op, words in (("ld", "load"), ("st", "store")):
-        turns, conflicts = f.get(METRICS[f"{op} wavefronts"], 0), f.get(METRICS[f"{op} conflicts"], 0)
-        if turns:
-            told.append(f"shared {words}: {conflicts:,.0f} of {turns:,.0f} turns are conflicts")
+        wavefronts, conflicts = f.get(METRICS[f"{op} wavefronts"], 0), f.get(METRICS[f"{op} conflicts"], 0)
+        if wavefronts:
+            told.append(f"shared {words}: {conflicts:,.0f} of {wavefronts:,.0f} wavefronts are conflicts")
     return told
 
 
@@ -195,8 +195,8 @@ def first(f, launch):
     return "Memory is busy, DRAM is not: ask whether sectors and banks are used."
 
 
-QUESTIONS = (("Is anything busy?", "SpeedOfLight", lambda f, launch: busy(f)),
-             ("Are there enough?", "LaunchStats --section Occupancy", enough),
+QUESTIONS = (("Are there enough?", "LaunchStats --section Occupancy", enough),
+             ("Is anything busy?", "SpeedOfLight", lambda f, launch: busy(f)),
              ("Are the sectors used?", "MemoryWorkloadAnalysis_Tables", lambda f, launch: used(f)),
              ("What do warps wait for?", "WarpStateStats", lambda f, launch: waits(f)))
 

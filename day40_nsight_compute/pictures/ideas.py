@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Day 40's ideas: the order of the questions, multiprocessors without a block, where a warp's stores go, a column of the tile,
+"""Day 40's ideas: the candidate's way through its tile, the order of the questions, multiprocessors without a block, where a warp's stores go, a column of the tile,
 and how far each profiler looks.
 
     tools/pictures.py 40
@@ -36,6 +36,28 @@ def questions():
     card.text(312, tops[3] + 25, "Nothing busy?", 15, SOFT, "start")
     card.text(312, tops[3] + 46, "From 2 go here.", 15, SOFT, "start")
     card.text(240, 412, "After each mend: a new profile, from the top.", 16, INK)
+    return card
+
+
+@picture("way.svg")
+def way():
+    """Toy: a warp of four lanes, a tile of 4 x 4; the access of one warp to each of the three."""
+    card = Card("The candidate, tile by tile", 306,
+                "The lanes of a warp load a row of x, four features of one sample; divided, they become a column of the tile, and later a "
+                "column of z.")
+    row, col = (lambda r, c: c if r == 1 else None), (lambda r, c: r if c == 1 else None)
+    places = []
+    for left, name, lane, fill, rows, cols in ((16, "x", row, GLOBAL, "s0 s1 s2 s3", "f0 f1 f2 f3"),
+                                               (182, "tile", col, SHARED, "f0 f1 f2 f3", "s0 s1 s2 s3"),
+                                               (346, "z", col, OUTPUT, "f0 f1 f2 f3", "s0 s1 s2 s3")):
+        places.append(card.matrix(left + 24, 110, 4, 4, 25, name, fill, lambda r, c, lane=lane: lane(r, c),
+                                  lambda r, c, lane=lane: THREADS[lane(r, c)] if lane(r, c) is not None else None,
+                                  lambda r, c, lane=lane: WHITE if lane(r, c) is not None else None, rows.split(), cols.split()))
+    card.arrow(143, 160, 180, 160)
+    card.arrow(309, 160, 344, 160)
+    card.text(240, 244, "s: sample, f: feature. Each number is a lane.", 15, SOFT)
+    card.text(240, 266, "x is read along its rows. Tile and z are written", 15, SOFT)
+    card.text(240, 286, "down a column.", 15, SOFT)
     return card
 
 
@@ -76,7 +98,7 @@ def column():
     card = Card("A column of the tile, in banks", 286,
                 "Four lanes store to one column of a tile. Without padding the four words lie in one bank; with a word more in each row "
                 "they lie in four.")
-    for left, name, pitch, words, color in ((72, "turned", 4, "4 turns", BAD), (292, "padded", 5, "1 turn", GOOD)):
+    for left, name, pitch, words, color in ((72, "coalesced", 4, "4 turns", BAD), (292, "padded", 5, "1 turn", GOOD)):
         place = {pitch * feature + 1: feature for feature in range(4)}  # the word of each lane
         card.banks(left, 104, 5, 4, lambda r, b: r * 4 + b, place, 27)
         card.text(left + 54, 70, name, 17, bold=True)

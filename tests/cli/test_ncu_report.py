@@ -96,12 +96,12 @@ class Show(support.Case):
     def test_the_four_questions(self):
         self.assertEqual(ncu_report.show(self.launch()), [
             "k: grid 32, block 32 x 8; 1,234.5 µs",
-            "  Is anything busy?        memory 22%, arithmetic 3%, DRAM 5%",
-            "                           L1 90%, of the cycles in which it has work",
             "  Are there enough?        32 blocks for 132 multiprocessors, 0.05 waves",
             "                           warps: 62% possible, 12% there; 46 registers a thread",
+            "  Is anything busy?        memory 22%, arithmetic 3%, DRAM 5%",
+            "                           L1 90%, of the cycles in which it has work",
             "  Are the sectors used?    store: 32.0 sectors a request",
-            "                           shared load: 62 of 64 turns are conflicts",
+            "                           shared load: 62 of 64 wavefronts are conflicts",
             "  What do warps wait for?  mio throttle: 9.2 cycles an instruction",
             "                           long scoreboard: 2.5 cycles an instruction",
             "  -> Too few blocks, so that all shares of peaks are small: mend that first."])
@@ -164,7 +164,7 @@ class CommandLine(support.Case):
 
     def test_what_was_counted(self):
         done = tool("counted", "13", "shared")
-        self.assertIn("shared load: 1,015,808 of 1,048,576 turns are conflicts", done.stdout)
+        self.assertIn("shared load: 1,015,808 of 1,048,576 wavefronts are conflicts", done.stdout)
         self.assertEqual((tool("counted", "13", "none").returncode, tool("counted", "x", "shared").returncode), (2, 2))
 
     def test_what_is_profiled(self):
