@@ -9,7 +9,8 @@ element of a is read from global memory once for every 16 columns of c, and each
 
   1. Start from 01_numba.py, which is right: ./days explain 45 numba counts its reads.
   2. Which elements of a do the 16 threads of a row of the block read? All of the block?
-  3. Where may a thread go on only when all others have come so far? There are two such places.
+     cuda.shared.array((TILE, TILE), float32) is a tile of theirs; make each on a line of its own.
+  3. Where may a thread go on only when all others have come so far? There are two such places for cuda.syncthreads().
 """
 from python_days import needs
 from python_days.numba_here import cuda, float32  # noqa: F401  float32 is the type of a shared array's elements
