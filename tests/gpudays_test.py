@@ -102,6 +102,34 @@ class Operators(unittest.TestCase):
                 for mine, theirs in zip(whole, eager):
                     self.close(mine.grad, theirs.grad, name)
 
+    @unittest.skipIf(DEVICE == "cpu", "streams are a GPU's")
+    def test_on_the_current_stream(self):
+        """A launch on another stream would be done before its inputs are written."""
+        for name in NAMES:
+            inputs, expected = given(name), OPERATORS[name][0](*given(name))
+            torch.cuda.synchronize()
+            with torch.cuda.stream(torch.cuda.Stream()):
+                late = [torch.zeros_like(one) for one in inputs]
+                torch.cuda._sleep(20_000_000)
+                for one, values in zip(late, inputs):
+                    one.copy_(values)
+                made = getattr(gpudays, name)(*late)
+                for one in late:
+                    one.zero_()  # behind it, too
+                self.close(made, expected, name)
+
+    @unittest.skipIf(DEVICE == "cpu", "graphs are a GPU's")
+    def test_in_a_graph_of_cuda(self):
+        name = NAMES[0]
+        inputs, graph = given(name), torch.cuda.CUDAGraph()
+        getattr(gpudays, name)(*inputs)
+        with torch.cuda.graph(graph):
+            made = getattr(gpudays, name)(*inputs)
+        for one in inputs:
+            one.mul_(2)
+        graph.replay()
+        self.close(made, OPERATORS[name][0](*inputs), name)
+
     def test_from_several_threads(self):
         results, name = [], NAMES[0]
         inputs = given(name)
