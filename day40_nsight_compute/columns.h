@@ -42,7 +42,7 @@ void columns_candidate(const Columns<T>&, cudaStream_t);
 template <class T>
 void columns_spread(const Columns<T>&, cudaStream_t);
 template <class T>
-void columns_coalesced(const Columns<T>&, cudaStream_t);
+void columns_turned(const Columns<T>&, cudaStream_t);
 template <class T>
 void columns_padded(const Columns<T>&, cudaStream_t);
 template <class T>

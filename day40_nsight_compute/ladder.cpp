@@ -58,7 +58,7 @@ const auto columns =
         .variant("candidate", LAUNCHER(columns_candidate))
         .variant("spread", LAUNCHER(columns_spread))
         .needs(kSamples)
-        .variant("coalesced", LAUNCHER(columns_coalesced))
+        .variant("turned", LAUNCHER(columns_turned))
         .needs(kSamples)
         .variant("padded", LAUNCHER(columns_padded))
         .needs(kSamples)

@@ -98,7 +98,7 @@ def column():
     card = Card("A column of the tile, in banks", 286,
                 "Four lanes store to one column of a tile. Without padding the four words lie in one bank; with a word more in each row "
                 "they lie in four.")
-    for left, name, pitch, words, color in ((72, "coalesced", 4, "4 turns", BAD), (292, "padded", 5, "1 turn", GOOD)):
+    for left, name, pitch, words, color in ((72, "turned", 4, "4 turns", BAD), (292, "padded", 5, "1 turn", GOOD)):
         place = {pitch * feature + 1: feature for feature in range(4)}  # the word of each lane
         card.banks(left, 104, 5, 4, lambda r, b: r * 4 + b, place, 27)
         card.text(left + 54, 70, name, 17, bold=True)

@@ -11,10 +11,10 @@
 namespace day40 {
 namespace {
 
-__global__ void coalesced_kernel(const float* x,     // (samples, features)
-                                 const float* most,  // (features)
-                                 float* z,           // (features, samples)
-                                 int samples, int features) {
+__global__ void turned_kernel(const float* x,     // (samples, features)
+                              const float* most,  // (features)
+                              float* z,           // (features, samples)
+                              int samples, int features) {
   __shared__ float tile[kTile][kTile];  // [feature][sample]
   const int feature = blockIdx.x * kTile + threadIdx.x;
   const int64_t begin = int64_t{blockIdx.y} * kChunk, end = min(begin + kChunk, int64_t{samples});
@@ -39,16 +39,16 @@ __global__ void coalesced_kernel(const float* x,     // (samples, features)
 }  // namespace
 
 template <class T>
-void columns_coalesced(const Columns<T>& p, cudaStream_t stream) {
-  require_problem(p, "coalesced");
-  days::require_needs(p, "coalesced", kSamples);
+void columns_turned(const Columns<T>& p, cudaStream_t stream) {
+  require_problem(p, "turned");
+  days::require_needs(p, "turned", kSamples);
   find_maxima(p, kChunk, stream);
   const dim3 block(kTile, kBlockRows);
   const dim3 grid(days::ceil_div(p.features, kTile), days::ceil_div(p.samples, kChunk));
-  coalesced_kernel<<<grid, block, 0, stream>>>(p.x, p.most, p.z, p.samples, p.features);
+  turned_kernel<<<grid, block, 0, stream>>>(p.x, p.most, p.z, p.samples, p.features);
   CUDA_CHECK_LAUNCH();
 }
 
-INSTANTIATE_LAUNCHER(columns_coalesced, Columns, float);
+INSTANTIATE_LAUNCHER(columns_turned, Columns, float);
 
 }  // namespace day40
