@@ -202,7 +202,7 @@ def diagonals(side=4, lanes=8):
     place = kernels("09_bulk.cu", r"piece\[square / 8\]\[row\]\[([\w %^]+)\]")
     across = kernels("09_bulk.cu", r"int across = ([\w %]+),")
     down = kernels("09_bulk.cu", r", down = ([\w %+*/()]+);")
-    card = Card("On a diagonal no two lanes meet", 470,
+    card = Card("On a diagonal no two lanes meet", 496,
                 "Eight lanes whose squares are side by side load from eight different groups of banks, but store into two. On a diagonal "
                 "the groups are different both times.")
     ways = ((36, "side by side", lambda lane, warp: (lane % 8, lane // 8 + warp * 4)),
@@ -227,5 +227,6 @@ def diagonals(side=4, lanes=8):
             card.matrix(left, top, turns, 8, 22, fill=SHARED, values=shown,
                         fills=lambda r, c, s=shown: THREADS[s[r, c] % 4] if (r, c) in s else None,
                         inks=lambda r, c, s=shown: WHITE if (r, c) in s else None)
-    card.text(240, 454, "Above: squares of the tile. Below: a column is 4 banks.", 16, SOFT)
+    card.text(240, 454, "Above: the box in squares, with their lanes.", 16, SOFT)
+    card.text(240, 480, "Below: a row is a turn, a column a place (4 banks).", 16, SOFT)
     return card
