@@ -3,7 +3,7 @@
 // One thread an element, the wrong way round: neighbouring threads (x) take neighbouring *rows* of c.
 // The 32 lanes of a warp then read a and write c at addresses a whole row apart, so almost every request
 // touches 32 sectors of 32 bytes to use 4 bytes of each.
-// Bound by: sectors through L1, not by arithmetic and not by DRAM.
+// Bound by: looking up 33 lines a step in L1, not by arithmetic and not by DRAM.
 
 #include <cstdint>
 

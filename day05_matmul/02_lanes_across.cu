@@ -3,7 +3,7 @@
 // One thread an element, the right way round: neighbouring threads (x) take neighbouring *columns* of c.
 // Changed since lanes_down: x and y have swapped roles, nothing else. A warp now reads one element of a (1 sector)
 // and 32 neighbours of b (4 sectors, all bytes used), and writes 4 full sectors of c.
-// Bound by: two loads for each multiply-add; day 06 brings more with each.
+// Bound by: two requests for each step of a warp; day 06 brings more with each.
 
 #include <cstdint>
 
