@@ -28,7 +28,7 @@ const auto matmul = days::with_hostile_matmuls(
         .parallel(LAUNCHER(days::matmul_parallel))
         // One; around the blocks' 8, 32 and 128; whole vectors along k or n or both; no two extents alike
         // where a mix-up could hide; tall, wide, long; primes; one past what fits along a grid's y.
-        .shapes({{1, 1, 1},    {1, 1, 256},   {1, 300, 4},     {300, 1, 1},    {2, 3, 4},       {7, 9, 5},
+        .shapes({{1, 1, 1},    {1, 3, 256},   {1, 300, 4},     {300, 1, 8},    {2, 3, 4},       {7, 9, 5},
                  {8, 32, 16},  {9, 33, 20},   {31, 8, 33},     {32, 8, 31},    {33, 31, 32},    {64, 64, 64},
                  {65, 63, 1},  {5, 127, 8},   {9, 128, 12},    {7, 132, 36},   {127, 131, 113}, {5, 1000, 7},
                  {1000, 4, 8}, {3, 4, 10008}, {257, 255, 100}, {524281, 1, 1}, {1, 524281, 1}})
