@@ -11,6 +11,28 @@ ACROSS = constant("day43_flash_attention/02_tiled.cu", "kAcross")
 ROWS, COLS = QUERIES // ACROSS, KEYS // ACROSS  # of a thread's scores
 
 
+@picture("attention.svg")
+def attention():
+    """One query, two keys, two columns: scores, weights and the weighted mean, with the numbers of the note's example."""
+    card = Card("One query asks two keys", 340,
+                "The query 1 0 has the scores 2 and 1 with the keys 2 0 and 1 5. A softmax makes the weights 0.73 and 0.27 of them. "
+                "The values 10 20 and 30 40, weighted, add up to 15.4 25.4.")
+    put = lambda left, top, values, fill, name="", size=46: card.matrix(
+        left, top, len(values), len(values[0]), size, name, fill, values=lambda r, c: values[r][c])
+    put(22, 90, [[1, 0]], GLOBAL, "query")
+    k = put(22, 190, [[2, 0], [1, 5]], GLOBAL, "keys")
+    score = put(162, 190, [[2], [1]], SHARED, "scores")
+    weight = put(256, 190, [[".73"], [".27"]], SHARED, "weights")
+    v = put(366, 190, [[10, 20], [30, 40]], GLOBAL, "values")
+    o = put(366, 90, [["15.4", "25.4"]], OUTPUT, "o")
+    for left, right in ((k, score), (score, weight)):
+        card.arrow(left.right + 6, left.y, right.left - 6, right.y)
+    card.text(330, 242, "×", 20, INK, bold=True)
+    card.arrow(v.x + 20, v.top - 34, v.x + 20, o.bottom + 4)
+    card.text(240, 322, "Yellow: what flash attention never stores in memory.", 16, SOFT)
+    return card
+
+
 @picture("walk.svg")
 def walk(queries=256, keys=256, block=1, now=2):
     """q and o on the left and right, k above, scores between; tiles in the kernel's proportions, the block's row of them is marked."""
