@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
 // Every number is a parameter, and a tuner chose them (tunings.h). Changed since warps: tiles are copied past the
-// registers, by cp.async, and several of them are under way; blocks that run together lie together; and any
-// operand may be transposed, misaligned or have gaps between its rows.
-// Bound by: the arithmetic.
+// registers, by cp.async, a piece here and a piece there; a thread loads the floats of the next step of k before it
+// multiplies this one's; blocks that run together lie together; and any operand may be transposed, misaligned or have
+// gaps between its rows.
+// Bound by: the arithmetic, whose instructions wait for registers to be read.
 // gemm_autotuned: the same kernel with alpha, beta and transposes. Changed since gemm_direct: all of the above.
 
 #include <cstdint>

@@ -37,7 +37,8 @@ const auto matmul = days::with_hostile_matmuls(
         .baseline("cuBLAS")
         .reference(LAUNCHER(days::matmul_reference))
         .parallel(LAUNCHER(days::matmul_parallel))
-        // One; around tiles of 8, 16, 32, 64 and 128; whole vectors along n, k or both; tall, wide, long; primes.
+        // One; around tiles of 8, 16, 32, 64 and 128; whole vectors along n, k or both; tall, wide, long; whole tiles
+        // alone, of autotuned's largest, too; primes.
         .shapes({{1, 1, 1},
                  {1, 1, 100},
                  {3, 4, 8},
@@ -52,6 +53,7 @@ const auto matmul = days::with_hostile_matmuls(
                  {128, 128, 24},
                  {127, 129, 23},
                  {131, 260, 12},
+                 {256, 512, 32},
                  {257, 127, 33}})
         .gpu_shapes({{1, 300, 4},
                      {1, 4, 2052},
@@ -100,7 +102,9 @@ const auto gemm = days::with_hostile_fp32_gemms(
                  {67, 66, 19, 2},
                  {68, 65, 9, 3},
                  {63, 72, 24, 4},
-                 {136, 4, 12, 4}})
+                 {136, 4, 12, 4},
+                 {128, 256, 16, 2},
+                 {128, 256, 32, 4}})
         .gpu_shapes({{1000, 1004, 1000, 1},
                      {1001, 999, 501, 2},
                      {1023, 1025, 77, 3},

@@ -22,16 +22,59 @@ struct Tiles {
   float b[kTiling.stages][kTiling.block_k][kTiling.pitch_b()];
 };
 
-// What one thread copies of a matrix's tiles, kExtent rows of op(a) (columns of op(b)) and kDepth steps of k, to
-// tile[depth][extent]. Where a matrix lies along its extent, lanes copy neighbours, 16 bytes each if they are aligned;
-// where it lies along k, a warp copies 8 floats of k of each of 4 rows, and so transposes it.
+// A copy of a tile in pieces, so that a thread can begin one here and one there between its multiply-adds. Where a matrix lies
+// along its extent (rows of op(a), columns of op(b)), lanes copy neighbours, 16 bytes each; where it lies along k, a warp copies
+// 8 floats of k of each of 4 rows, and so transposes it, to tile[depth][extent].
+// Of blocks that lie in c as a whole, and a k of whole tiles: nothing has to be asked but whether the tile exists.
+template <int kExtent, int kDepth, int kThreads, bool kAlongK>
+class WholeCopies {
+  static constexpr int kPitch = kExtent + 4;
+  static constexpr int kLanes = kAlongK ? kThreads / 8 : kThreads < kExtent / 4 ? kThreads : kExtent / 4;
+  static constexpr int kDepths = kAlongK ? 8 : kThreads / kLanes;  // of k, at a time
+  static constexpr int kExtents = kAlongK ? kLanes : 4 * kLanes;   // of the extent, at a time
+  static constexpr int kDeep = kDepth / kDepths;                   // pieces along k
+
+ public:
+  static constexpr bool kWhole = true;
+  static constexpr int kPieces = kDeep * (kExtent / kExtents);
+
+  // `start`: the first row of the block's part.
+  __device__ WholeCopies(const float* matrix, int64_t pitch, int64_t start)
+      : pitch_(pitch),
+        depth_(static_cast<int>(threadIdx.x) / (kAlongK ? 1 : kLanes) % kDepths),
+        first_(kAlongK ? static_cast<int>(threadIdx.x) / 8 : static_cast<int>(threadIdx.x) % kLanes * 4),
+        from_(matrix + (kAlongK ? (start + first_) * pitch + depth_ : depth_ * pitch + start + first_)) {}
+
+  // Starts to copy piece i of the next tile; zeros where `left`, what there is of k for it, is 0.
+  __device__ __forceinline__ void piece(int i, float* tile, int left) const {
+    const int d = i % kDeep * kDepths, e = i / kDeep * kExtents;
+    float* to = tile + (depth_ + d) * kPitch + first_ + e;
+    if constexpr (kAlongK) {
+      days::ptx::cp_async_ca<4>(to, from_ + e * pitch_ + d, left > 0 ? 4 : 0);
+    } else {
+      days::ptx::cp_async_cg(to, from_ + d * pitch_ + e, left > 0 ? 16 : 0);
+    }
+  }
+  __device__ __forceinline__ void advance() { from_ += kAlongK ? kDepth : kDepth * pitch_; }
+
+ private:
+  int64_t pitch_;
+  int depth_, first_;  // where this thread is in a tile
+  const float* from_;  // its first float of the next tile
+};
+
+// The same of any block, any k and any alignment: what does not exist becomes 0. A tile is one
+// piece.
 template <int kExtent, int kDepth, int kThreads>
-class Copies {
+class AnyCopies {
   static constexpr int kPitch = kExtent + 4;
 
  public:
+  static constexpr bool kWhole = false;
+  static constexpr int kPieces = 1;
+
   // `start`: the first row of the block's part; `extent`: rows that exist from there.
-  __device__ Copies(const float* matrix, int64_t pitch, bool along_k, int64_t start, int64_t extent)
+  __device__ AnyCopies(const float* matrix, int64_t pitch, bool along_k, int64_t start, int64_t extent)
       : pitch_(pitch), along_k_(along_k) {
     vectors_ = !along_k && pitch % 4 == 0 && days::aligned16(matrix);
     const int thread = static_cast<int>(threadIdx.x);
@@ -42,22 +85,19 @@ class Copies {
     from_ = matrix + (along_k ? (start + first_) * pitch + depth_ : depth_ * pitch + start + first_);
   }
 
-  // Starts to copy the next tile, of which `left` steps of k exist; what does not exist becomes 0.
-  __device__ __forceinline__ void start(float* tile, int left) {
+  // Starts to copy the next tile, of which `left` steps of k exist: none of a tile past the last one.
+  __device__ __forceinline__ void piece(int, float* tile, int left) const {
     const bool whole = left >= kDepth && extent_ == kExtent;
     float* to = tile + depth_ * kPitch + first_;
     if (along_k_) {
       whole ? deep<true>(to, left) : deep<false>(to, left);
-      from_ += kDepth;
+    } else if (vectors_) {
+      whole ? wide<4, true>(to, left) : wide<4, false>(to, left);
     } else {
-      if (vectors_) {
-        whole ? wide<4, true>(to, left) : wide<4, false>(to, left);
-      } else {
-        whole ? wide<1, true>(to, left) : wide<1, false>(to, left);
-      }
-      from_ += kDepth * pitch_;
+      whole ? wide<1, true>(to, left) : wide<1, false>(to, left);
     }
   }
+  __device__ __forceinline__ void advance() { from_ += along_k_ ? kDepth : kDepth * pitch_; }
 
  private:
   template <int kWidth>
@@ -116,11 +156,92 @@ __device__ inline int2 place_of_block(int m, int n) {
   return make_int2(static_cast<int>(band * kTogether + within % rows), static_cast<int>(within / rows));
 }
 
+// What a thread multiplies at one step of k: floats of kRows rows and of kCols columns, in groups of four.
+template <Tiling kTiling>
+struct Fragments {
+  static constexpr int kRowsApart = 4 * (kTiling.warp_m / kTiling.thread_m),
+                       kColsApart = 4 * (kTiling.warp_n / kTiling.thread_n);
+  float x[kTiling.thread_m], y[kTiling.thread_n];
+
+  __device__ __forceinline__ void load(const float* a, const float* b) {
+#pragma unroll
+    for (int r = 0; r < kTiling.thread_m; r += 4) store4(x + r, load4(a + r / 4 * kRowsApart));
+#pragma unroll
+    for (int s = 0; s < kTiling.thread_n; s += 4) store4(y + s, load4(b + s / 4 * kColsApart));
+  }
+  // Down one column of the sums and up the next, so that neighbours share a float.
+  __device__ __forceinline__ void multiply(float (&sums)[kTiling.thread_m][kTiling.thread_n]) const {
+#pragma unroll
+    for (int s = 0; s < kTiling.thread_n; ++s) {
+#pragma unroll
+      for (int i = 0; i < kTiling.thread_m; ++i) {
+        const int r = s % 2 ? kTiling.thread_m - 1 - i : i;
+        sums[r][s] += x[r] * y[s];
+      }
+    }
+  }
+};
+
+// sums += op(a) * op(b) of the block's part, for the thread whose first row and column there are `row` and `col`. Each step
+// of k loads the floats of the next one before it multiplies its own, and begins two pieces of a copy: the loads of the next tile's first step
+// stand behind the tile's one barrier and before 128 multiply-adds that need neither. `busy`: the warp has something to do.
+template <Tiling kTiling, class A, class B>
+__device__ __forceinline__ void multiply_tiles(Tiles<kTiling>& tiles, A a, B b, int k, int row, int col,
+                                               bool busy, float (&sums)[kTiling.thread_m][kTiling.thread_n]) {
+  constexpr int kDepth = kTiling.block_k, kStages = kTiling.stages, kPieces = A::kPieces + B::kPieces;
+  constexpr int kEach =
+      kPieces <= 2 * (kDepth - 1) ? 2 : (kPieces + kDepth - 2) / (kDepth - 1);  // pieces a step
+  int ahead = 0, left = k;  // where the next tile goes, and what is left of k for it
+  const auto copy = [&](int first, int last) {
+#pragma unroll
+    for (int i = first; i < last && i < kPieces; ++i) {
+      i < A::kPieces ? a.piece(i, tiles.a[ahead][0], left) : b.piece(i - A::kPieces, tiles.b[ahead][0], left);
+    }
+  };
+  const auto end_tile = [&] {
+    days::ptx::cp_async_commit_group();  // an empty one, too, so that a group is a tile
+    left -= kDepth;
+    if (left > 0) {
+      a.advance();
+      b.advance();
+    }
+    ahead = ahead + 1 == kStages ? 0 : ahead + 1;
+  };
+#pragma unroll 1
+  for (int i = 0; i < kStages - 1; ++i) {
+    copy(0, kPieces);
+    end_tile();
+  }
+  days::ptx::cp_async_wait_group<kStages - 2>();
+  __syncthreads();
+  Fragments<kTiling> fragments[2];
+  fragments[0].load(&tiles.a[0][0][row], &tiles.b[0][0][col]);
+#pragma unroll 1
+  for (int k0 = 0, stage = 0; k0 < k; k0 += kDepth) {
+    const int next = stage + 1 == kStages ? 0 : stage + 1;
+#pragma unroll
+    for (int i = 0; i < kDepth; ++i) {
+      if (i == kDepth - 1) {
+        end_tile();
+        days::ptx::cp_async_wait_group<kStages - 2>();
+        __syncthreads();  // everybody's copies of the next tile have landed, and nobody reads this one any more
+      }
+      if (A::kWhole || busy) {
+        const int from = i == kDepth - 1 ? next : stage, step = (i + 1) % kDepth;
+        fragments[(i + 1) % 2].load(&tiles.a[from][step][row], &tiles.b[from][step][col]);
+      }
+      if (i < kDepth - 1) copy(i * kEach, (i + 1) * kEach);
+      if (A::kWhole || busy) fragments[i % 2].multiply(sums);
+    }
+    stage = next;
+  }
+}
+
 template <Tiling kTiling>
 __device__ __forceinline__ void gemm_block(const days::Gemm<float>& p, Tiles<kTiling>& tiles) {
   constexpr int kRows = kTiling.thread_m, kCols = kTiling.thread_n;
   constexpr int kRowLanes = kTiling.warp_m / kRows, kColLanes = kTiling.warp_n / kCols;
-  constexpr int kDepth = kTiling.block_k, kStages = kTiling.stages, kThreads = kTiling.threads();
+  constexpr int kDepth = kTiling.block_k, kThreads = kTiling.threads();
   const int2 place = place_of_block<kTiling>(p.m, p.n);
   const int64_t row0 = int64_t{place.x} * kTiling.block_m, col0 = int64_t{place.y} * kTiling.block_n;
 
@@ -134,40 +255,26 @@ __device__ __forceinline__ void gemm_block(const days::Gemm<float>& p, Tiles<kTi
   const bool busy = row0 + warp / kWarpsAcross * kTiling.warp_m < p.m &&
                     col0 + warp % kWarpsAcross * kTiling.warp_n < p.n;  // a whole warp is, or is not
 
-  Copies<kTiling.block_m, kDepth, kThreads> a(p.a, p.lda, p.op_a == days::Op::kN, row0, p.m - row0);
-  Copies<kTiling.block_n, kDepth, kThreads> b(p.b, p.ldb, p.op_b == days::Op::kT, col0, p.n - col0);
-  int ahead = 0, left = p.k;  // where the next tile goes, and what is left of k for it
-  const auto fetch = [&] {
-    if (left > 0) {
-      a.start(tiles.a[ahead][0], left);
-      b.start(tiles.b[ahead][0], left);
-    }
-    days::ptx::cp_async_commit_group();  // an empty one, too, so that a group is a tile
-    left -= kDepth;
-    ahead = ahead + 1 == kStages ? 0 : ahead + 1;
-  };
-
   float sums[kRows][kCols] = {};
-#pragma unroll 1
-  for (int i = 0; i < kStages - 1; ++i) fetch();
-  for (int k0 = 0, stage = 0; k0 < p.k; k0 += kDepth, stage = stage + 1 == kStages ? 0 : stage + 1) {
-    days::ptx::cp_async_wait_group<kStages - 2>();
-    __syncthreads();  // everybody's copies have landed, and the tile before this one is free
-    fetch();
-    if (!busy) continue;
-#pragma unroll
-    for (int i = 0; i < kDepth; ++i) {
-      float x[kRows], y[kCols];
-#pragma unroll
-      for (int r = 0; r < kRows; r += 4) store4(x + r, load4(&tiles.a[stage][i][row + r * kRowLanes]));
-#pragma unroll
-      for (int s = 0; s < kCols; s += 4) store4(y + s, load4(&tiles.b[stage][i][col + s * kColLanes]));
-#pragma unroll
-      for (int r = 0; r < kRows; ++r) {
-#pragma unroll
-        for (int s = 0; s < kCols; ++s) sums[r][s] += x[r] * y[s];
-      }
-    }
+  const bool a_along_k = p.op_a == days::Op::kN, b_along_k = p.op_b == days::Op::kT;
+  const bool whole = row0 + kTiling.block_m <= p.m && col0 + kTiling.block_n <= p.n && p.k % kDepth == 0 &&
+                     (a_along_k || (p.lda % 4 == 0 && days::aligned16(p.a))) &&
+                     (b_along_k || (p.ldb % 4 == 0 && days::aligned16(p.b)));
+  const auto multiply_whole = [&]<bool kA, bool kB>() {
+    WholeCopies<kTiling.block_m, kDepth, kThreads, kA> a(p.a, p.lda, row0);
+    WholeCopies<kTiling.block_n, kDepth, kThreads, kB> b(p.b, p.ldb, col0);
+    multiply_tiles<kTiling>(tiles, a, b, p.k, row, col, true, sums);
+  };
+  if (!whole) {
+    AnyCopies<kTiling.block_m, kDepth, kThreads> a(p.a, p.lda, a_along_k, row0, p.m - row0);
+    AnyCopies<kTiling.block_n, kDepth, kThreads> b(p.b, p.ldb, b_along_k, col0, p.n - col0);
+    multiply_tiles<kTiling>(tiles, a, b, p.k, row, col, busy, sums);
+  } else if (a_along_k) {
+    b_along_k ? multiply_whole.template operator()<true, true>()
+              : multiply_whole.template operator()<true, false>();
+  } else {
+    b_along_k ? multiply_whole.template operator()<false, true>()
+              : multiply_whole.template operator()<false, false>();
   }
   if (!busy) return;  // nothing is under way any more: the last groups are empty
 
