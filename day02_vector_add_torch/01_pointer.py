@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The kernel's C function by ctypes, on the addresses that data_ptr() tells. No byte is copied, and PyTorch knows nothing of it: for
-torch.compile and for gradients the call is a hole. The checks are ours, because ctypes passes on whatever it is given.
+"""The kernel's C function by ctypes, on the addresses that data_ptr() tells. No byte is copied, and PyTorch knows nothing of it: a
+graph of torch.compile ends at the call, and no gradient comes through. The checks are ours, because ctypes passes on whatever it is given.
 """
 import ctypes
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Changed since fake: a backward. Of c = a + b each input's gradient is c's own. Before, a result of inputs that require a gradient
-silently required none; opcheck has nothing left to find.
+"""Changed since fake: a backward. Of c = a + b each input's gradient is c's own. Before, the inputs got none, as if the
+operator were a constant: PyTorch warned once, and opcheck found nothing.
 """
 import torch
 from vector_add import operator

@@ -7,7 +7,7 @@
 operator(space) has op.cpp register an operator, space::vector_add, with a function for tensors on the CPU and one for GPUs. It takes two
 float32 tensors of one shape, and returns their sum. PyTorch knows no more of it than that.
 
-  1. Return operator(space): the results are right then, and ./days explain 2 exercise says what is missing.
+  1. Return operator(space): the sums are right then, and ./days check 2 says what is missing.
   2. What would torch.compile have to know, if it may not run the kernel?
   3. What is the gradient of a sum with respect to each of its two terms?
 """

@@ -22,34 +22,38 @@ def one_memory():
 
 @picture("dispatcher.svg")
 def dispatcher():
-    """Which function a call finds, by what its tensors are; of which rung it is."""
-    rows = (("needs a gradient", "backward", "4 autograd", OUTPUT), ("has no elements", "fake", "3 fake", REGISTERS),
-            ("on the CPU", "kernel and wait", "2 op", GLOBAL), ("on a GPU", "kernel, no wait", "2 op", GLOBAL))
-    card = Card("The dispatcher looks at the tensors", 320, "A call of vector_add finds one of the functions that were registered for it: for tensors that need a gradient, that have no elements, on the CPU, on a GPU.")
-    call = card.box(16, 150, 112, 56, EMPTY, INK, 1.6)
-    card.text(call.x, 173, "vector_add", 15, bold=True)
-    card.text(call.x, 195, "(a, b)", 15)
-    for number, (when, what, rung, fill) in enumerate(rows):
-        top = 66 + 62 * number
-        card.text(172, top + 26, when, 15, SOFT, at="start")
-        box = card.box(304, top - 4, 168, 50, fill, INK)
-        card.text(box.x, top + 16, what, 15, bold=True)
-        card.text(box.x, top + 36, f"rung {rung}", 15)
-        card.arrow(134, 178, 168, top + 21)
+    """What a call finds on its way, by what its tensors are; of which rung it is."""
+    card = Card("What a call finds on its way", 334, "A call of vector_add first has its backward noted where a gradient is needed. Then a fake makes the result where there are no elements, else a kernel for the CPU or for a GPU.")
+    call = card.box(150, 52, 180, 36, EMPTY, INK, 1.6)
+    card.text(call.x, 76, "vector_add(a, b)", 16, bold=True)
+    note = card.box(90, 116, 300, 58, OUTPUT, INK)
+    card.text(note.x, 140, "note the backward", 16, bold=True)
+    card.text(note.x, 163, "where a gradient is needed: rung 4", 15)
+    card.arrow(call.x, 90, note.x, 113)
+    for left, when, what, rung, fill in ((14, "no elements", "fake", "3 fake", REGISTERS), (168, "on the CPU", "kernel, wait", "2 op", GLOBAL),
+                                         (322, "on a GPU", "kernel", "2 op", GLOBAL)):
+        box = card.box(left, 248, 144, 58, fill, INK)
+        card.text(box.x, 236, when, 15, SOFT)
+        card.text(box.x, 272, what, 16, bold=True)
+        card.text(box.x, 295, f"rung {rung}", 15)
+        card.arrow(240 + (box.x - 240) * 0.4, 177, box.x, 218)
     return card
 
 
 @picture("traced.svg")
 def traced():
-    card = Card("What torch.compile traces", 262, "Tracing runs the function on tensors without elements. A ctypes call needs an address and there is none; an operator with a fake passes a shape on.")
-    for top, name, words, colour, end in ((70, "pointer", "data_ptr()?", BAD, "no address"), (160, "fake", "empty_like(a)", GOOD, "a shape: (4099)")):
-        card.text(20, top + 26, name, 16, at="start", bold=True)
-        boxes = [card.box(100 + 126 * i, top, 106, 44, fill) for i, fill in enumerate((EMPTY, REGISTERS if colour == GOOD else WHITE, EMPTY))]
+    """What tracing meets between two operators of PyTorch, rung by rung."""
+    card = Card("What torch.compile traces", 346, "Tracing notes operators. A call into C is none; the operator of rung 2 has a result of unknown shape; with a fake the shape is known and tracing goes on.")
+    for top, name, words, end, good in ((60, "1 pointer", "C function", "no operator", False), (148, "2 op", "vector_add", "what shape?", False),
+                                        (236, "3 fake", "vector_add", "shape (4099)", True)):
+        colour = GOOD if good else BAD
+        card.text(16, top + 27, name, 15, at="start", bold=True)
+        boxes = [card.box(108 + 126 * i, top, 106, 44, fill) for i, fill in enumerate((EMPTY, REGISTERS if good else WHITE, EMPTY))]
         for box, text in zip(boxes, ("2 * a", words, "* 3")):
-            card.text(box.x, top + 27, text, 15, colour if text == words else INK)
+            card.text(box.x, top + 27, text, 15)
         card.arrow(boxes[0].right + 1, top + 22, boxes[1].left - 2, top + 22)
-        if colour == GOOD:
+        if good:
             card.arrow(boxes[1].right + 1, top + 22, boxes[2].left - 2, top + 22)
         card.text(boxes[1].x, top + 66, end, 15, colour)
-    card.text(240, 252, "One graph, or two with a hole between.", 16, bold=True)
+    card.text(240, 332, "Without an arrow the graph ends there.", 16, bold=True)
     return card
