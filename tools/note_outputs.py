@@ -24,8 +24,10 @@ def printed(command):
     environment = dict(os.environ, NO_COLOR="1", COLUMNS="80")
     done = subprocess.run(["bash", "-o", "pipefail", "-c", command], cwd=ROOT, env=environment, text=True, check=False,
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    if done.returncode:
-        print(f"FAIL {command}: exit code {done.returncode}\n{done.stdout[-500:]}{done.stderr[-500:]}")
+    # A pipe's last command may hide that nothing could be built.
+    why = f"exit code {done.returncode}" if done.returncode else "does not link" if "undefined reference" in done.stdout else ""
+    if why:
+        print(f"FAIL {command}: {why}\n{done.stdout[-500:]}{done.stderr[-500:]}")
         return None
     return "".join(("    " + line).rstrip() + "\n" for line in done.stdout.strip("\n").splitlines())
 
