@@ -19,8 +19,10 @@ function(add_day_library folder)
   endif()
   target_link_libraries(lib${day} PRIVATE Threads::Threads)
   if(NOT APPLE)
-    # The process that loads it may hold another CUDA runtime, as PyTorch's does: ours is bound to what is in it.
-    target_link_options(lib${day} PRIVATE "LINKER:-Bsymbolic" "LINKER:--exclude-libs=ALL")
+    # The process that loads it may hold another CUDA runtime, as PyTorch's does, and other days, whose ladders have the same names:
+    # ours is bound to what is in it.
+    target_link_options(lib${day} PRIVATE "LINKER:-Bsymbolic" "LINKER:--exclude-libs=ALL" "LINKER:--version-script=${DAYS_ROOT}/cmake/library.map")
+    set_property(TARGET lib${day} APPEND PROPERTY LINK_DEPENDS "${DAYS_ROOT}/cmake/library.map")
   endif()
   add_dependencies(gpudays lib${day})
   install(TARGETS lib${day} LIBRARY DESTINATION gpudays)

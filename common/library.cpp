@@ -7,6 +7,7 @@
 #include <new>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/check.h"
@@ -14,6 +15,7 @@
 #include "common/error.h"
 #include "common/instance.h"
 #include "common/json.h"
+#include "common/scalar.h"
 #include "common/timing.h"
 
 // Names and rows in the ladder's first order; what runs is instance.h.
@@ -36,6 +38,13 @@ class NotHere : public std::runtime_error {
 };
 
 thread_local std::string last_error;
+
+struct Scalar {
+  std::string name;
+  double value;
+};
+// What this thread's caller has given, and what the problem that was made last has asked for.
+thread_local std::vector<Scalar> given_scalars, asked_scalars;
 
 // The code of what `body` throws; 0 where it throws nothing.
 template <class Body>
@@ -104,8 +113,33 @@ Row stranger(const LadderInfo& ladder) {
   return row;
 }
 
+// The problem on these buffers, with the numbers that were given.
+std::shared_ptr<void> make_problem(const LadderInfo& ladder, size_t type, const Shape& shape,
+                                   Inputs& inputs) {
+  std::shared_ptr<void> problem = new_problem(ladder.types[type]);
+  asked_scalars.clear();
+  ladder.makers.at(0).make[type](problem.get(), shape, inputs);
+  for (const Scalar& given : given_scalars) {
+    const bool asked = std::any_of(asked_scalars.begin(), asked_scalars.end(),
+                                   [&](const Scalar& one) { return one.name == given.name; });
+    require(asked, ladder.name, " has no number ", given.name);
+  }
+  return problem;
+}
+
 const char* role_name(Inputs::Role role) {
   return role == Inputs::Role::kInput ? "input" : role == Inputs::Role::kOutput ? "output" : "in-place";
+}
+
+void describe(Json& json, const Inputs::Buffer& buffer) {
+  json.member("name", buffer.name);
+  json.member("role", role_name(buffer.role));
+  json.member("type", buffer.type->name);
+  json.member("n", buffer.n);
+  json.key("dims");
+  json.open('[');
+  for (const int64_t n : buffer.dims) json.value(n);
+  json.close();
 }
 
 void describe(Json& json, const LadderInfo& ladder) {
@@ -162,6 +196,15 @@ size_t flushes(cudaStream_t stream) {
 }
 
 }  // namespace
+
+double scalar(const char* name, double value) {
+  asked_scalars.push_back({name, value});
+  for (const Scalar& given : given_scalars) {
+    if (given.name == name) return given.value;
+  }
+  return value;
+}
+
 }  // namespace days
 
 using days::guarded;
@@ -196,9 +239,9 @@ int days_launch(const char* ladder, const char* type, const char* row, const int
     const days::LadderInfo& found = days::find_ladder(ladder);
     const size_t index = days::find_type(found, type);
     const days::Row& launched = days::find_row(found, index, row);
-    const std::shared_ptr<void> problem = days::new_problem(found.types[index]);
     days::Inputs given(std::vector<void*>(buffers, buffers + count));
-    found.makers.at(0).make[index](problem.get(), days::make_shape(found, shape, extents), given);
+    const std::shared_ptr<void> problem =
+        days::make_problem(found, index, days::make_shape(found, shape, extents), given);
     days::require(given.buffers().size() == count, found.name, " takes", given.buffers().size(),
                   " buffers, not", count);
     if (found.types[index].set_workspace)
@@ -207,8 +250,71 @@ int days_launch(const char* ladder, const char* type, const char* row, const int
   });
 }
 
+const char* days_problem(const char* ladder, const char* type, const int64_t* shape, size_t extents) {
+  thread_local std::string text;
+  const int code = guarded([&] {
+    const days::LadderInfo& found = days::find_ladder(ladder);
+    days::Inputs inputs(days::Inputs::Where::kNowhere);
+    days::make_problem(found, days::find_type(found, type), days::make_shape(found, shape, extents), inputs);
+    days::Json json;
+    json.open('{');
+    json.key("buffers");
+    json.open('[');
+    for (const days::Inputs::Buffer& buffer : inputs.buffers()) {
+      json.open('{');
+      days::describe(json, buffer);
+      json.close();
+    }
+    json.close();
+    json.key("scalars");
+    json.open('[');
+    for (const days::Scalar& one : days::asked_scalars) {
+      json.open('{');
+      json.member("name", one.name);
+      json.member("value", one.value);
+      json.close();
+    }
+    json.close();
+    json.close();
+    text = json.text();
+  });
+  return code == 0 ? text.c_str() : nullptr;
+}
+
+int64_t days_workspace(const char* ladder, const char* type, const char* row, const int64_t* shape,
+                       size_t extents) {
+  int64_t bytes = -1;
+  guarded([&] {
+    const days::LadderInfo& found = days::find_ladder(ladder);
+    const size_t index = days::find_type(found, type);
+    const days::Row& asked = days::find_row(found, index, row);
+    days::Inputs inputs(days::Inputs::Where::kNowhere);
+    const std::shared_ptr<void> problem =
+        days::make_problem(found, index, days::make_shape(found, shape, extents), inputs);
+    days::require(!asked.needs[index] || asked.needs[index](problem.get()), asked.name, ": needs ",
+                  asked.needs_text);
+    bytes = asked.workspace[index] ? static_cast<int64_t>(asked.workspace[index](problem.get())) : 0;
+  });
+  return bytes;
+}
+
+int days_scalars(const char* const* names, const double* values, size_t count) {
+  return guarded([&] {
+    days::given_scalars.clear();
+    for (size_t i = 0; i < count; ++i) days::given_scalars.push_back({names[i], values[i]});
+  });
+}
+
 int days_wait(void* stream) {
   return guarded([&] { CUDA_CHECK(cudaStreamSynchronize(static_cast<cudaStream_t>(stream))); });
+}
+
+int days_know(void* pointer, size_t bytes) {
+  return guarded([&] { CUDA_CHECK(cudaHostRegister(pointer, bytes, cudaHostRegisterDefault)); });
+}
+
+int days_forget(void* pointer) {
+  return guarded([&] { CUDA_CHECK(cudaHostUnregister(pointer)); });
 }
 
 int days_upload(void* device, const void* host, size_t bytes) {
@@ -239,14 +345,7 @@ const char* days_contest_buffers(days_contest* contest) {
     json.open('[');
     for (const days::Inputs::Buffer& buffer : contest->instance.device_inputs().buffers()) {
       json.open('{');
-      json.member("name", buffer.name);
-      json.member("role", days::role_name(buffer.role));
-      json.member("type", buffer.type->name);
-      json.member("n", buffer.n);
-      json.key("dims");
-      json.open('[');
-      for (const int64_t n : buffer.dims) json.value(n);
-      json.close();
+      days::describe(json, buffer);
       json.member("pointer", reinterpret_cast<uintptr_t>(buffer.data()));
       json.close();
     }

@@ -31,9 +31,25 @@ const char* days_description(void);
 int days_launch(const char* ladder, const char* type, const char* row, const int64_t* shape, size_t extents,
                 void* const* buffers, size_t count, void* workspace, size_t workspace_bytes, void* stream);
 
+/* JSON: {buffers [{name, role, type, n, dims}], scalars [{name, value}]} of a problem, of which nothing is made: what days_launch
+ * takes, and the numbers beside the extents that days_scalars may give. */
+const char* days_problem(const char* ladder, const char* type, const int64_t* shape, size_t extents);
+
+/* Bytes of the workspace that days_launch takes for this row; negative: failed, or the row refuses the shape. */
+int64_t days_workspace(const char* ladder, const char* type, const char* row, const int64_t* shape,
+                       size_t extents);
+
+/* Numbers of a problem that are no extents, for this thread's launches from now on. With a count of 0 they are the ladder's again. */
+int days_scalars(const char* const* names, const double* values, size_t count);
+
 /* Until what is queued on the stream is done. Whoever hands a rung's result on to code that does not wait for the stream has to
  * call it; where kernels run on the CPU nobody waits by himself, as a launch only queues them. */
 int days_wait(void* stream);
+
+/* Tells CUDA of memory of the caller's that it does not know, which only memory of the host is, where kernels run on the CPU: a rung that
+ * fills what it makes with cudaMemset is refused else. Until days_forget, which waits for all that is queued. */
+int days_know(void* pointer, size_t bytes);
+int days_forget(void* pointer);
 
 /* Copies between the host and device memory, and waits. */
 int days_upload(void* device, const void* host, size_t bytes);

@@ -3,4 +3,4 @@
 from gpudays.op import Op
 
 matmul = Op("a[m, k], b[k, n] -> c[m, n]", "matmul", ("lanes_across", "lanes_down"),
-            backward=lambda dc, a, b: (matmul(dc.contiguous(), b.T.contiguous()), matmul(a.T.contiguous(), dc.contiguous())))
+            backward=lambda dc, a, b: (matmul(dc, b.T.contiguous()), matmul(a.T.contiguous(), dc)))

@@ -10,6 +10,7 @@
 
 #include "common/ladder.h"
 #include "common/random.h"
+#include "common/scalar.h"
 #include "day12_layer_norm/layer_norm.h"
 
 namespace day12 {
@@ -26,7 +27,7 @@ auto matrices(Values values, Offsets past = {}) {
   return [=](auto& p, days::Shape s, days::Inputs& in) {
     p.rows = s[0];
     p.cols = s[1];
-    p.eps = 1e-5f;
+    p.eps = static_cast<float>(days::scalar("eps", 1e-5));
     p.x = values(p, s[0] * s[1], in) + past.x;
     p.gamma = in.normal("gamma", s[1]) + past.gamma;
     p.beta = in.normal("beta", s[1]);

@@ -4,4 +4,4 @@ from gpudays.op import Op
 
 softmax_backward = Op("y[rows*, cols], dy[rows*, cols] -> dx[rows*, cols]", "softmax_backward", ("grad_registers", "grad_warp"))
 softmax = Op("x[rows*, cols] -> y[rows*, cols]", "softmax", ("registers", "cluster", "vectors"),
-             backward=lambda dy, y: softmax_backward(y, dy.contiguous()))
+             backward=lambda dy, y: softmax_backward(y, dy))

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "common/ladder.h"
+#include "common/scalar.h"
 #include "day33_animated_patterns/patterns.h"
 
 namespace day33 {
@@ -125,8 +126,8 @@ auto gray_scott_of(Values values) {
   return [=](auto& p, days::Shape s, days::Inputs& in) {
     set_extents(p, s);
     p.steps = static_cast<int>(s[2]);
-    p.feed = 0.037f;
-    p.kill = 0.06f;
+    p.feed = static_cast<float>(days::scalar("feed", 0.037));
+    p.kill = static_cast<float>(days::scalar("kill", 0.06));
     p.u = in.uniform("u", s[0] * s[1]).as(s[0], s[1]);
     p.v = values("v", s[0] * s[1], in).as(s[0], s[1]);
     p.u_after = in.output("u_after", s[0], s[1]);
@@ -195,8 +196,8 @@ const auto paint_ladder = days::ladder<Paint>("paint")
                               .show({{180 * 320}})
                               .inputs([](auto& p, days::Shape s, days::Inputs& in) {
                                 p.n = s[0];
-                                p.low = -1;
-                                p.high = 2;
+                                p.low = static_cast<float>(days::scalar("low", -1));
+                                p.high = static_cast<float>(days::scalar("high", 2));
                                 p.values = in.normal("values", s[0]);
                                 p.pixels = in.output("pixels", s[0]);
                               })

@@ -12,6 +12,7 @@
 #include "common/elementwise.h"
 #include "common/ladder.h"
 #include "common/random.h"
+#include "common/scalar.h"
 #include "day44_gegelu/gegelu.h"
 
 namespace day44 {
@@ -94,7 +95,7 @@ template <class P>
 void set_extents(P& p, days::Shape s) {
   p.rows = s[0];
   p.cols = s[1];
-  if constexpr (requires { p.limit; }) p.limit = static_cast<float>(kLimit);
+  if constexpr (requires { p.limit; }) p.limit = static_cast<float>(days::scalar("limit", kLimit));
 }
 
 // numbers(p): a Numbers for p's element type. Each array begins some elements past an aligned address.

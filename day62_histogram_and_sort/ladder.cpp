@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "common/ladder.h"
+#include "common/scalar.h"
 #include "day62_histogram_and_sort/check.h"
 #include "day62_histogram_and_sort/compaction.h"
 #include "day62_histogram_and_sort/histogram.h"
@@ -96,7 +97,7 @@ template <class Values>
 auto elements_of(Values values, int from = 0, int to = 0) {
   return [=](auto& p, days::Shape s, days::Inputs& in) {
     p.n = s[0];
-    p.threshold = kThreshold;
+    p.threshold = static_cast<float>(days::scalar("threshold", kThreshold));
     p.x = values("x", s[0], in) + from;
     p.y = in.output("y", s[0]) + to;
     p.count = in.output("count", 1);

@@ -9,6 +9,7 @@ where kernels run on this CPU."""
 from __future__ import annotations
 
 import importlib
+import types
 from pathlib import Path
 
 from gpudays import op as _op
@@ -23,13 +24,16 @@ def operators():
 
 
 def register(module, path, ops=_HERE / "libgpudays_ops.so"):
-    """Registers the operators that a day's op.py declares, over the day's shared library."""
+    """Registers the operators that a day's op.py declares, over the day's shared library. A function of that file whose name begins
+    with no _ is there for users, too."""
     global backend
     library = _op.Library.load(path, ops)
     backend = library.description["backend"]
     for name, declared in list(vars(module).items()):
         if isinstance(declared, _op.Op):
             _functions[name] = globals()[name] = declared.register(name, library)
+        elif isinstance(declared, types.FunctionType) and declared.__module__ == module.__name__ and not name.startswith("_"):
+            globals()[name] = declared
 
 
 for _file in sorted((_HERE / "days").glob("day[0-9][0-9].py")):

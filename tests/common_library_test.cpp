@@ -13,6 +13,7 @@
 
 #include "common/buffer.h"
 #include "common/ladder.h"
+#include "common/scalar.h"
 #include "tests/common_ladder_test.h"
 
 namespace library_test {
@@ -43,7 +44,7 @@ inline const auto entry =
           p.cols = s[1];
           p.x = in.normal("x", s[0] * s[1]);
           p.y = in.output("y", s[0], s[1]);
-          p.total = in.constant("total", 1, 3.0);
+          p.total = in.constant("total", 1, days::scalar("start", 3.0));
         })
         .tolerance(days::exact);
 
@@ -145,6 +146,44 @@ TEST_F(Library, TakesAWorkspaceOfTheCallers) {
   EXPECT_EQ(with(kElements * sizeof(float) - 1), 2);
   ASSERT_EQ(with(kElements * sizeof(float)), 0) << days_error();
   EXPECT_EQ(mine.result()[7], 14.0f);
+}
+
+TEST_F(Library, TellsWhatAProblemTakes) {
+  const char* text = days_problem("entry", "fp16", kShape, 2);
+  ASSERT_NE(text, nullptr) << days_error();
+  for (const char* part : {"\"name\": \"x\"", "\"role\": \"in-place\"", "\"type\": \"fp16\"", "\"n\": 15",
+                           "\"name\": \"start\"", "\"value\": 3"})
+    EXPECT_NE(std::string(text).find(part), std::string::npos) << text;
+  EXPECT_EQ(days_problem("entry", "int8", kShape, 2), nullptr);
+  EXPECT_EQ(days_workspace("entry", "fp32", "scratch", kShape, 2), 60);
+  EXPECT_EQ(days_workspace("entry", "fp32", "plain", kShape, 2), 0);
+  EXPECT_LT(days_workspace("entry", "fp32", "even", kShape, 2), 0);  // which takes no 5 columns
+  EXPECT_NE(std::string(days_error()).find("cols % 2 == 0"), std::string::npos) << days_error();
+}
+
+TEST_F(Library, TakesNumbersOfTheCallers) {
+  const char *known[] = {"start"}, *unknown[] = {"stop"};
+  const double four[] = {4};
+  ASSERT_EQ(days_scalars(known, four, 1), 0);
+  EXPECT_NE(std::string(days_problem("entry", "fp32", kShape, 2)).find("\"value\": 3"), std::string::npos);
+  const Mine mine;
+  EXPECT_EQ(launch("plain", mine.pointers()), 0) << days_error();
+  ASSERT_EQ(days_scalars(unknown, four, 1), 0);
+  EXPECT_EQ(launch("plain", mine.pointers()), 2);
+  EXPECT_NE(std::string(days_error()).find("entry has no number stop"), std::string::npos) << days_error();
+  ASSERT_EQ(days_scalars(nullptr, nullptr, 0), 0);
+  EXPECT_EQ(launch("plain", mine.pointers()), 0) << days_error();
+}
+
+TEST_F(Library, KnowsMemoryOfTheHost) {
+  std::vector<float> memory(kElements, 1.0f);
+  ASSERT_EQ(days_know(memory.data(), kElements * sizeof(float)), 0) << days_error();
+  EXPECT_EQ(days_know(memory.data(), kElements * sizeof(float)), 1);  // once is enough
+  EXPECT_EQ(cudaMemsetAsync(memory.data(), 0, kElements * sizeof(float), nullptr), cudaSuccess);
+  ASSERT_EQ(days_wait(nullptr), 0) << days_error();
+  ASSERT_EQ(days_forget(memory.data()), 0) << days_error();
+  EXPECT_EQ(memory, std::vector<float>(kElements));
+  EXPECT_EQ(days_forget(memory.data()), 1);
 }
 
 TEST_F(Library, ContestsAreCheckedLikeTests) {

@@ -20,6 +20,7 @@
 #include "common/parallel.h"
 #include "common/problems/attention.h"
 #include "common/random.h"
+#include "common/scalar.h"
 #include "common/types.h"
 
 namespace days {
@@ -199,7 +200,7 @@ inline auto attention_inputs(bool causal, double scale_qk = 1) {
     p.seq_q = s[2];
     p.seq_k = s[3];
     p.dim = s[4];
-    p.scale = 1.0f / std::sqrt(static_cast<float>(p.dim));
+    p.scale = static_cast<float>(scalar("scale", 1.0f / std::sqrt(static_cast<float>(p.dim))));
     p.causal = causal;
     p.q = in.normal("q", s[0] * s[1] * s[2] * s[4], scale_qk);
     p.k = in.normal("k", s[0] * s[1] * s[3] * s[4], scale_qk);
