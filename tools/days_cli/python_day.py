@@ -27,7 +27,7 @@ def backend(wanted, again=""):
         return "cuda", ""
     if wanted == "cuda":
         raise DaysError(why, "pip install torch", ENVIRONMENT)
-    return "simt", f"Triton's interpreter runs the kernels: {why}"
+    return "simt", f"the kernels run on this CPU: {why}"
 
 
 def command(day, words, where="simt"):

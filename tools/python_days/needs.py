@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What a launcher asks of its tensors before it launches: each refusal is a ValueError that names the tensor. All that is asked is
-what PyTorch's tensors tell, too, so that the same launcher serves both."""
+what PyTorch's tensors and NumPy's arrays tell, too, so that the same launcher serves all."""
 from __future__ import annotations
 
 
@@ -9,8 +9,9 @@ def same_type(**tensors):
     for name, tensor in others:
         if tensor.dtype != model.dtype:
             raise ValueError(f"{name} is {_type(tensor)}, and {first} is {_type(model)}")
-        if str(tensor.device) != str(model.device):
-            raise ValueError(f"{name} is on {tensor.device}, and {first} on {model.device}")
+        device, wanted = (str(getattr(one, "device", "cpu")) for one in (tensor, model))
+        if device != wanted:
+            raise ValueError(f"{name} is on {device}, and {first} on {wanted}")
 
 
 def same_shape(**tensors):
@@ -22,17 +23,17 @@ def same_shape(**tensors):
 
 def contiguous(**tensors):
     for name, tensor in tensors.items():
-        if not tensor.is_contiguous():
-            raise ValueError(f"{name} is not contiguous: its strides are {', '.join(map(str, tensor.stride()))}")
+        if not (tensor.is_contiguous() if hasattr(tensor, "is_contiguous") else tensor.flags.c_contiguous):
+            raise ValueError(f"{name} is not contiguous: its strides are {', '.join(map(str, _strides(tensor)))}")
 
 
 def rows_dense(**tensors):
     """Of matrices: neighbours in a row are neighbours in memory; rows may lie apart."""
     for name, tensor in tensors.items():
-        if tensor.dim() != 2:
-            raise ValueError(f"{name} has {tensor.dim()} dimensions, and a matrix has 2")
-        if tensor.shape[1] > 1 and tensor.stride(1) != 1:
-            raise ValueError(f"{name}'s columns lie {tensor.stride(1)} elements apart, not side by side")
+        if len(tensor.shape) != 2:
+            raise ValueError(f"{name} has {len(tensor.shape)} dimensions, and a matrix has 2")
+        if tensor.shape[1] > 1 and _strides(tensor)[1] != 1:
+            raise ValueError(f"{name}'s columns lie {_strides(tensor)[1]} elements apart, not side by side")
 
 
 def product(a, b, c):
@@ -54,18 +55,11 @@ def linear(x, w, y):
 
 
 def matmul(a, b, c):
-    """Of arrays or tensors: c is m x n, a m x k, b k x n, all fp32 and without gaps."""
+    """The same, all fp32."""
     for name, matrix in (("a", a), ("b", b), ("c", c)):
-        if len(matrix.shape) != 2:
-            raise ValueError(f"{name} has {len(matrix.shape)} dimensions, and a matrix has 2")
         if _type(matrix) != "float32":
             raise ValueError(f"{name} is {_type(matrix)}, and it takes float32")
-        gaps = not matrix.is_contiguous() if hasattr(matrix, "is_contiguous") else not matrix.flags.c_contiguous
-        if gaps:
-            raise ValueError(f"{name} is not contiguous")
-    (m, k), (k_of_b, n) = a.shape, b.shape
-    if k != k_of_b or tuple(c.shape) != (m, n):
-        raise ValueError(f"a is {_shape(a)}, b {_shape(b)} and c {_shape(c)}: they are m x k, k x n and m x n")
+    product(a, b, c)
 
 
 def address(array):
@@ -85,6 +79,11 @@ def int32(number):
     """A number as a kernel in CUDA C++ takes an int."""
     import numpy
     return numpy.int32(number)
+
+
+def _strides(tensor):
+    """In elements; NumPy has them in bytes."""
+    return tuple(tensor.stride()) if hasattr(tensor, "stride") else tuple(step // tensor.itemsize for step in tensor.strides)
 
 
 def _type(tensor):

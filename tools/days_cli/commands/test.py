@@ -111,7 +111,7 @@ def _python(day, given):
     code = cmake_tools.stream(line, said.append, {**environment, "GTEST_OUTPUT": f"json:{folder}/", "NO_COLOR": "1"})
     console.clear_progress()
     program = _with_cases(Program(f"day{day.number:02d}_test", code != 0, False, "\n".join(said)), report)
-    runs = "Triton's interpreter" if any(ladder["by"] == "triton" for ladder in python_ladders.ladders(day)) else "plain"
+    runs = "Triton's interpreter" if any(ladder["by"] == "triton" for ladder in python_ladders.ladders(day)) else ""
     return 0 if _report("cuda" if where == "cuda" else runs, [program]) and code == 0 else WRONG
 
 
@@ -250,7 +250,7 @@ def _case(suite, case, output):
 
 def _report(preset, programs):
     """Prints every program's lines, then what failed, then the sum; whether all is well."""
-    where = gpus.detect().gpu.name if preset == "cuda" and gpus.detect().gpu else f"this CPU ({preset})"
+    where = gpus.detect().gpu.name if preset == "cuda" and gpus.detect().gpu else f"this CPU ({preset})" if preset else "this CPU"
     for program in programs:
         _show_program(program, where)
     counts = {outcome: sum(program.count(outcome) for program in programs) for outcome in _MARKS}
