@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Tests the exercises as a learner meets them, on this CPU: for every day that has one the skeleton fails stage 1, the
 rung that the ladder names as the solution passes all stages, and the rung to start from passes the first two and fails a
-gate. Where the note has a line `<!-- hint 3, filled: a | b | ... -->`, the code of hint 3 with these in its holes, in place of
-the skeleton's `// your code`, passes all stages, too. Of the rungs, each of which is an exercise, too: what the learner's file
+gate. Where there is a tests/hints/dayNN.txt, the code of hint 3 with its lines in its holes, in place of the skeleton's
+`// your code`, passes all stages, too. Of the rungs, each of which is an exercise, too: what the learner's file
 begins as compiles, is right, and fails the gates that the rung itself passes. Works in a my/ of its own.
 
     tests/exercises.py            every day, and two rungs of each, chosen by HEAD
@@ -71,14 +71,14 @@ def python_rung_complaints(rung):
 
 
 def filled(day):
-    """The skeleton with the code of the note's last hint, its holes filled; None where the note does not say with what."""
-    answers = re.search(r"<!-- hint 3, filled: (.*?) -->", (day.folder / "README.md").read_text(encoding="utf-8"), re.DOTALL)
-    if not answers:
+    """The skeleton with the code of the note's last hint, its holes filled; None where nothing says with what."""
+    path = ROOT / "tests" / "hints" / f"day{day.number:02d}.txt"
+    if not path.exists():
         return None
-    parts = [" ".join(answer.split()) for answer in answers[1].split(" | ")]
+    parts = [line for line in path.read_text(encoding="utf-8").splitlines() if line and not line.startswith("#")]
     code = re.search(r"```\w*\n(.*?)```", exercises.hints(day)[-1], re.DOTALL)[1].split("___")
     if len(parts) != len(code) - 1:
-        raise ValueError(f"hint 3 of day {day.label} has {len(code) - 1} holes, and the line above it fills {len(parts)}")
+        raise ValueError(f"hint 3 of day {day.label} has {len(code) - 1} holes, and {path.name} fills {len(parts)}")
     code = code[0] + "".join(part + after for part, after in zip(parts, code[1:]))
     return exercises.skeleton(day).read_text(encoding="utf-8").replace(
         "    # your code\n" if day.kind == "python" else "  // your code\n", code, 1)
