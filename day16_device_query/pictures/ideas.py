@@ -71,7 +71,7 @@ def littles_law():
     for row, chains in enumerate((1, 2, 4, 8)):
         slots, y = schedule(chains), 66 + 54 * row
         card.text(20, y + 19, f"ilp{chains}", 16, at="start", bold=True)
-        card.owned(y, slots, 20, height=28, left=76)
+        card.owned(y, slots, 19.5, height=28, left=72)
         card.text(WIDTH - 16, y + 19, f"{sum(s is not None for s in slots)} of {CYCLES}", 16, SOFT, "end")
     card.text(240, 300, "A cell is a cycle, a number the chain that issues.", 16, SOFT)
     card.text(240, 324, f"A chain must wait {LATENCY} cycles for itself.", 16, SOFT)
