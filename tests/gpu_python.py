@@ -4,7 +4,7 @@
 Triton, CuPy, JAX and Numba. Nothing is installed, and all that is written goes to build/.
 
     python3 tests/gpu_python.py                 # all of it
-    python3 tests/gpu_python.py --wheel all     # the package gpudays of all days that have an op.py, and not of three
+    python3 tests/gpu_python.py --wheel all     # the package gpudays of all days that have an op.py, and not of six
     python3 tests/gpu_python.py dlpack raw 20   # parts of it
 
   wheel    gpudays built by nvcc: tests/gpudays_test.py on the GPU (values, gradients, opcheck, whole graphs, streams, refusals)
@@ -24,7 +24,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 ROOT = Path(__file__).resolve().parents[1]
 DAYS = ("02", "20", "31", "45", "71", "72")
-WHEEL = "01;05;14"
+WHEEL = "01;05;12;14;42;62"
 ENVIRONMENT = {**os.environ, "DAYS_BACKEND": "cuda", "DAYS_PYTHON": sys.executable, "NO_COLOR": "1", "PYTHONDONTWRITEBYTECODE": "1",
                "XLA_PYTHON_CLIENT_PREALLOCATE": "false"}  # or JAX takes most of the GPU's memory from the others
 

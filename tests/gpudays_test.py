@@ -393,18 +393,19 @@ class Operators(unittest.TestCase):
                 if name == "compaction":
                     made, wanted = (one[:1] if one.numel() == 1 else one[:int(made[1].long())] for one in made), (wanted[0][:int(wanted[1].long())], wanted[1])
                 for one, other in zip(made, wanted):
-                    torch.testing.assert_close(one, other)
+                    torch.testing.assert_close(*(value if value.is_floating_point() else value.long() for value in (one, other)))
 
     @unittest.skipIf(DEVICE == "cpu", "graphs are a GPU's")
     def test_in_a_graph_of_cuda(self):
-        name = next(name for name in TESTED if OPERATORS[name].types == FP32 and not OPERATORS[name].changes)
+        name = next((name for name in ("vector_add", "matmul", "tanh") if name in NAMES), None)
+        if name is None:
+            self.skipTest("the package was built without vector_add, matmul and tanh")
         inputs, graph = OPERATORS[name].inputs(1), torch.cuda.CUDAGraph()
         getattr(gpudays, name)(*inputs)
         with torch.cuda.graph(graph):
             made = getattr(gpudays, name)(*inputs)
         for one in inputs:
-            if isinstance(one, torch.Tensor):
-                one.mul_(2)
+            one.mul_(2)
         graph.replay()
         for one, other in zip(tensors(made), expected(name, inputs)):
             self.close(one, other, name)
