@@ -38,6 +38,9 @@
 #include "simt/cluster_functions.h"
 #include "simt/device_heap.h"
 #include "simt/thread_functions.h"
+#ifdef SIMT_HOST_LOOPS
+#include "simt/host_loops.h"
+#endif
 #ifdef SIMT_MUTANTS
 #include "simt/mutants.h"
 #endif

@@ -20,6 +20,7 @@
 #include "checked.h"
 #include "device_memory.h"
 #include "doubts.h"
+#include "simt/host_loops.h"
 
 #ifdef __GLIBC__
 #include <malloc.h>
@@ -133,6 +134,12 @@ void check_host_memory(const char* p, std::size_t bytes, bool write, void* calle
                   write ? "writes" : "reads", bytes_text(bytes).c_str(),
                   name == "[heap]" ? "on the host's heap (malloc, new, std::vector)"
                                    : "on the stack of the host's thread (a local variable)")));
+}
+
+bool is_hosts(const volatile void* address) {
+  return !current && !worker &&
+         reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(shadow.arena) >=
+             shadow.arena_bytes;
 }
 
 void check_host_code(const char* p, std::size_t bytes, Access access, Strength strength, void* caller) {

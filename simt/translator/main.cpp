@@ -163,6 +163,7 @@ int compile(const Command& command, bool checked, simtcc::Options options) {
   // The vector types ask the preprocessor whether their accesses are watched. And Ubuntu's compilers fortify
   // by themselves: memcpy and its kind would be others than the checker replaces.
   if (checked) front.insert(front.end(), {"-fsanitize=thread", "-U_FORTIFY_SOURCE"});
+  if (checked && !options.traced) front.push_back("-DSIMT_HOST_LOOPS=1");
   if (options.traced) front.push_back("-DSIMT_TRACED=1");
   if (options.mutants) front.push_back("-DSIMT_MUTANTS=1");
   if (command.only_preprocesses()) execute(front);

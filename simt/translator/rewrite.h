@@ -31,6 +31,8 @@ void rewrite_device_code(const Unit&);
 void rewrite_heap(const Unit&);
 /// Of checked builds: indices of elements that are used through a reference.
 void compare_subscripts(const Unit&);
+/// Of checked builds: loops of host code that touch nothing but host memory get a copy that is not watched.
+void spare_host_loops(const Unit&);
 /// Marks loops and branches of device code for the tracer; after rewrite_device_code(), whose text stays
 /// outside.
 void mark_for_traces(const Unit&);

@@ -33,7 +33,10 @@ std::string translate(const std::string& preprocessed, const Options& options) {
   rewrite_launches(unit);
   rewrite_device_code(unit);
   rewrite_heap(unit);
-  if (options.checked && !options.traced) compare_subscripts(unit);
+  if (options.checked && !options.traced) {
+    compare_subscripts(unit);
+    spare_host_loops(unit);
+  }
   if (options.traced) mark_for_traces(unit);
   if (options.mutants) make_mutants(unit);
   rewrite_words(unit);  // last: of two changes to a token the first counts

@@ -3,10 +3,13 @@
 // most files.
 #include "command.cpp"
 #include "edits.cpp"
+#include "host_loop.cpp"
+#include "number_functions.cpp"
 #include "refuse_host_code.cpp"
 #include "rewrite_declarations.cpp"
 #include "rewrite_device_code.cpp"
 #include "rewrite_heap.cpp"
+#include "rewrite_host_loops.cpp"
 #include "rewrite_launches.cpp"
 #include "rewrite_mutants.cpp"
 #include "rewrite_shared.cpp"

@@ -375,6 +375,81 @@ TEST(Translation, ComparesIndicesOfReferencesInCheckedBuilds) {
 }
 
 // g++ marks what a system header's macro expanded to as system text, in the midst of the user's line.
+std::string checked_host_code(const std::string& code) {
+  simtcc::Options options;
+  options.checked = true;
+  return flat(simtcc::translate(kSystemHeader + code + "\n", options));
+}
+
+TEST(Translation, WritesLoopsOfHostMemoryTwice) {
+  const std::string out = checked_host_code(
+      "bool f(const float* a, std::vector<int>& v, M m, int n) { float sum = 0; for (int i = 0; i < n; ++i) "
+      "{ "
+      "if (a[i] < 0) return false; sum += a[i] * m.data[v[i]]; } return true; }");
+  EXPECT_TRUE(
+      has(out,
+          "{ if (!(true && ::simt::host_loop::stays_home<1>(a) && "
+          "::simt::host_loop::stays_home<1>(m.data) && ::simt::host_loop::stays_home<0>(n) && "
+          "::simt::host_loop::stays_home<0>(sum) && ::simt::host_loop::stays_home<1>(v))) { "
+          "for (int i = 0; i < n; ++i) { if (a[i] < 0) return false; sum += a[i] * m.data[v[i]]; } } else {"))
+      << out;
+  EXPECT_TRUE(
+      has(out, "if (simt_0_0i[i] < 0) return 1; simt_0_4i += simt_0_0i[i] * simt_0_1i[simt_0_2i[i]]; }"))
+      << out;
+  EXPECT_TRUE(has(out, "give_back(sum, simt_0_4); if (simt_left == 1) return false; } }")) << out;
+  for (const char* loop :
+       {"for (float& x : v) x = 1;", "while (n > 0) { --n; p[n] = std::fabs(p[n]); }",
+        "for (int i = 0, j = n; i < j; ++i, --j) { const float* row = p + i * n; sum += row[j]; }",
+        "for (unsigned i = 0; i < v.size(); ++i) { float acc[4] = {}; acc[i % 4] = v[i]; sum += acc[0]; }",
+        "for (int i = 0; i < n; ++i) { printf(\"%g\", p[i]); sum += half_of(p[i]); switch (i) { case 1: "
+        "break; } }"}) {
+    const std::string text = checked_host_code(
+        "float half_of(float x) { return x / 2; } void f(std::vector<float>& v, float* p, int n) { float sum "
+        "= 0; " +
+        std::string(loop) + " }");
+    EXPECT_TRUE(has(text, "stays_home")) << text;
+  }
+}
+
+// Where something else may be touched, or the language forbids it.
+TEST(Translation, LeavesOtherLoopsOfTheHostAsTheyAre) {
+  for (const char* loop : {"for (int i = 0; i < n; ++i) *p++ = 1;",
+                           "for (int i = 0; i < n; ++i) s->x[i] = 1;",
+                           "for (int i = 0; i < n; ++i) p[i] = unknown(i);",
+                           "for (int i = 0; i < n; ++i) p[i] = pick(p);",
+                           "for (int i = 0; i < n; ++i) { p = q; p[i] = 1; }",
+                           "for (int i = 0; i < n; ++i) { p += 4; p[i] = 1; }",
+                           "for (int i = 0; i < n; ++i) { float* r = q[i]; r[0] = 1; }",
+                           "for (auto x : v) sum += x.data[0];",
+                           "for (int i = 0; i < n; ++i) k<<<1, 32>>>(p);",
+                           "for (int i = 0; i < n; ++i) sum += w[i].data[0];",
+                           "for (int i = 0; i < n; ++i) { auto g = [&] { return p[i]; }; sum += g(); }",
+                           "for (int i = 0; i < n; ++i) sum += *(p + i);",
+                           "for (int i = 0; i < n; ++i) sum += (&p[0])[i];",
+                           "for (int i = 0; i < n; ++i) sum += ((float*)q)[i];",
+                           "for (;;) { if (p[0] > 0) return; }",
+                           "for (int i = 0; i < n; ++i) { Rows<float> rows(n); rows[i] = 1; }",
+                           "for (int i = 0; i < n; ++i) v.push_back(p[i]);",
+                           "for (int i = 0; i < n; ++i) if (p[i] > 0) return sum;",
+                           "\n#pragma omp parallel for\nfor (int i = 0; i < n; ++i) p[i] = 1;",
+                           "auto [a, b] = pair(); for (int i = 0; i < n; ++i) p[i] = a;",
+                           "float x[n]; for (int i = 0; i < n; ++i) x[i] = 1;"}) {
+    const std::string code =
+        "float pick(float* p) { return p[0]; } float f(std::vector<M>& v, M* w, float* p, S* s, float** q, "
+        "int n) { "
+        "float sum = 0; " +
+        std::string(loop) + " }";
+    const std::string text = checked_host_code(code);
+    EXPECT_FALSE(has(text, "stays_home")) << text;
+  }
+  EXPECT_FALSE(
+      has(checked_host_code("struct A { float* p; void f() { for (int i = 0; i < 4; ++i) p[i] = 1; } };"),
+          "stays_home"));
+  EXPECT_FALSE(has(checked_host_code("__device__ void f(float* p) { for (int i = 0; i < 4; ++i) p[i] = 1; }"),
+                   "stays_home"));
+  EXPECT_FALSE(has(translate("void f(float* p) { for (int i = 0; i < 4; ++i) p[i] = 1; }"), "stays_home"));
+}
+
 TEST(Translation, ReadsWhatSystemMacrosExpandedTo) {
   const std::string out = flat(translate(
       "__device__ void f() {\n  g(\n# 2 \"f.cu\" 3 4\n   __null)\n# 2 \"f.cu\"\n  ; while (a) ; }"));
