@@ -168,7 +168,8 @@ def counters(kernel, gates, why=""):
     if not asked:
         return Stage("counters", "skip", why or "this exercise has no gate on counters")
     try:
-        values = measure(kernel, any(key in BY_KEY and BY_KEY[key].compiled for key in asked))
+        mine = kernel.file or kernel.variant == python_day.EXERCISE  # what is no rung may be another at each look
+        values = measure(kernel, any(key in BY_KEY and BY_KEY[key].compiled for key in asked)) if mine else _known(kernel)
     except DaysError as error:
         if error.code != WRONG:
             raise
