@@ -7,7 +7,8 @@ tf32, and an operand that is turned on the chip.
 from drawing import BAD, EMPTY, GLOBAL, GOOD, INK, OUTPUT, REGISTERS, SHARED, SOFT, THREADS, WHITE, Card, constant, picture
 
 FOLDER = "day31_triton_matmul/"
-TILE, GROUP, STAGES = constant(FOLDER + "01_tile.py", "ROWS"), constant(FOLDER + "02_grouped.py", "GROUP"), constant(FOLDER + "03_staged.py", "STAGES")
+TILE, DEPTH = constant(FOLDER + "01_tile.py", "ROWS"), constant(FOLDER + "01_tile.py", "DEPTH")
+GROUP, STAGES = constant(FOLDER + "02_grouped.py", "GROUP"), constant(FOLDER + "03_staged.py", "STAGES")
 WAVE, SIDE = 16, 16  # of ladder.py's shape that is shown: 1,024 in tiles of 64
 
 
@@ -45,6 +46,9 @@ def tile():
         card.text(step.x, step.y + 6, i, 15, bold=i == 1)
     place = card.box(310, 210, 44, 40, REGISTERS, INK, 2.4, 1)
     card.text(place.x, place.y + 6, "+=", 15, bold=True)
+    card.text(126, 200, f"strip: {TILE} rows", 15)
+    card.text(126, 270, f"step: {DEPTH} columns", 15)
+    card.text(332, 270, f"{TILE} x {TILE}", 15)
     card.text(240, 322, "At step 1: total += (tile 1 of A) x (tile 1 of B).", 16, bold=True)
     card.text(240, 342, f"The sum, {TILE} x {TILE}, stays in registers.", 15, SOFT)
     return card
@@ -135,25 +139,26 @@ def descriptor():
 
 @picture("digits.svg")
 def digits():
-    card = Card("Which digits take part", 300,
+    card = Card("Which digits take part", 330,
                 "fp32 has 23 digits behind the point, tf32 the first 10 of them. tf32x3 keeps the next ones as a second number.")
     unit, left = 11.5, 118
     for number, (words, kept, note) in enumerate((("ieee", 23, "24 count"), ("tf32", 10, "11 count"))):
-        top = 66 + 66 * number
+        top = 62 + 84 * number
         card.text(left - 12, top + 20, words, 16, at="end", bold=True)
         for bit in range(32):
             fill = EMPTY if bit < 1 else GLOBAL if bit < 9 else OUTPUT if bit < 9 + kept else WHITE
             card.box(left + bit * unit * 0.94, top, unit * 0.94, 28, fill, round=0, thick=0.7)
-        card.text(left, top + 46, "sign, 8 of the exponent, 23 digits: " + note, 15, SOFT, "start")
-    top = 206
+        card.text(left, top + 46, f"sign, exponent, {kept} of 23 digits; with the", 15, SOFT, "start")
+        card.text(left, top + 64, f"leading 1, which is not stored: {note}", 15, SOFT, "start")
+    top = 236
     card.text(left - 12, top + 20, "tf32x3", 16, at="end", bold=True)
     card.box(left, top, 150, 28, OUTPUT)
     card.text(left + 75, top + 20, "large part", 15)
     card.box(left + 172, top, 150, 28, SHARED)
     card.text(left + 247, top + 20, "what it lacks", 15)
     card.text(left + 161, top + 20, "+", 16, bold=True)
-    card.text(240, 262, "large x large + large x small + small x large", 16, bold=True)
-    card.text(240, 284, "three products instead of one; small x small is left out", 15, SOFT)
+    card.text(240, 292, "large x large + large x small + small x large", 16, bold=True)
+    card.text(240, 314, "three products instead of one; small x small is left out", 15, SOFT)
     return card
 
 
