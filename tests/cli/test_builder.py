@@ -143,6 +143,14 @@ class Incremental(support.Case):
         self.assertEqual(caught.exception.message, "bad.cu does not compile")
         self.assertFalse((self.folder / "n19").exists())
 
+    def test_what_begins_after_the_end_makes_nothing(self):
+        """A signal may end the build between a thread's start and its first line: its folder may be gone by then."""
+        build = Build(quiet=True)
+        build._stop()
+        with self.assertRaises(builder._NotStarted):
+            build._execute(Step(self.folder / "late" / "x", ["true"], [], "x"))
+        self.assertFalse((self.folder / "late").exists())
+
     def test_compiler_missing_or_killed(self):
         self.environment(PATH="/usr/bin:/bin")
         for command, message, code in ((["no-such-compiler"], "no-such-compiler: No such file or directory", ENVIRONMENT),

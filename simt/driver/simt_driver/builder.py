@@ -212,7 +212,10 @@ class Build:
         names = {OUT: str(partial), DEPS: str(step.deps), TARGET: str(step.output)}
         command = [names.get(word, word) for word in step.command]
         try:
-            step.output.parent.mkdir(parents=True, exist_ok=True)
+            with self._guard:  # once the build is stopped, its folder is somebody else's to remove
+                if self._failed.is_set():
+                    raise _NotStarted()
+                step.output.parent.mkdir(parents=True, exist_ok=True)
             for name in step.inputs:
                 with contextlib.suppress(OSError):  # the compiler will tell
                     self._contents_of(name, step.cwd)
