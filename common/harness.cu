@@ -13,4 +13,5 @@
 #include "common/harness/main.cpp"
 #include "common/harness/progress.cpp"
 #include "common/harness/run_day.cpp"
+#include "common/harness/scalar.cpp"
 #endif

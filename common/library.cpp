@@ -7,7 +7,6 @@
 #include <new>
 #include <stdexcept>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "common/check.h"
@@ -38,13 +37,6 @@ class NotHere : public std::runtime_error {
 };
 
 thread_local std::string last_error;
-
-struct Scalar {
-  std::string name;
-  double value;
-};
-// What this thread's caller has given, and what the problem that was made last has asked for.
-thread_local std::vector<Scalar> given_scalars, asked_scalars;
 
 // The code of what `body` throws; 0 where it throws nothing.
 template <class Body>
@@ -113,18 +105,25 @@ Row stranger(const LadderInfo& ladder) {
   return row;
 }
 
-// The problem on these buffers, with the numbers that were given.
-std::shared_ptr<void> make_problem(const LadderInfo& ladder, size_t type, const Shape& shape,
-                                   Inputs& inputs) {
+// The problem on these buffers, with the numbers that were given; what it asks for is added to `asked`.
+std::shared_ptr<void> make_problem(const LadderInfo& ladder, size_t type, const Shape& shape, Inputs& inputs,
+                                   std::vector<detail::Scalar>& asked) {
   std::shared_ptr<void> problem = new_problem(ladder.types[type]);
-  asked_scalars.clear();
+  detail::Scalars& scalars = detail::scalars();
+  scalars.asked = &asked;
+  const std::shared_ptr<void> until_the_end(nullptr, [&](void*) { scalars.asked = nullptr; });
   ladder.makers.at(0).make[type](problem.get(), shape, inputs);
-  for (const Scalar& given : given_scalars) {
-    const bool asked = std::any_of(asked_scalars.begin(), asked_scalars.end(),
-                                   [&](const Scalar& one) { return one.name == given.name; });
-    require(asked, ladder.name, " has no number ", given.name);
+  for (const detail::Scalar& given : scalars.given) {
+    const bool known = std::any_of(asked.begin(), asked.end(),
+                                   [&](const detail::Scalar& one) { return one.name == given.name; });
+    require(known, ladder.name, " has no number ", given.name);
   }
   return problem;
+}
+std::shared_ptr<void> make_problem(const LadderInfo& ladder, size_t type, const Shape& shape,
+                                   Inputs& inputs) {
+  std::vector<detail::Scalar> asked;
+  return make_problem(ladder, type, shape, inputs, asked);
 }
 
 const char* role_name(Inputs::Role role) {
@@ -196,15 +195,6 @@ size_t flushes(cudaStream_t stream) {
 }
 
 }  // namespace
-
-double scalar(const char* name, double value) {
-  asked_scalars.push_back({name, value});
-  for (const Scalar& given : given_scalars) {
-    if (given.name == name) return given.value;
-  }
-  return value;
-}
-
 }  // namespace days
 
 using days::guarded;
@@ -255,7 +245,9 @@ const char* days_problem(const char* ladder, const char* type, const int64_t* sh
   const int code = guarded([&] {
     const days::LadderInfo& found = days::find_ladder(ladder);
     days::Inputs inputs(days::Inputs::Where::kNowhere);
-    days::make_problem(found, days::find_type(found, type), days::make_shape(found, shape, extents), inputs);
+    std::vector<days::detail::Scalar> asked;
+    days::make_problem(found, days::find_type(found, type), days::make_shape(found, shape, extents), inputs,
+                       asked);
     days::Json json;
     json.open('{');
     json.key("buffers");
@@ -268,7 +260,7 @@ const char* days_problem(const char* ladder, const char* type, const int64_t* sh
     json.close();
     json.key("scalars");
     json.open('[');
-    for (const days::Scalar& one : days::asked_scalars) {
+    for (const days::detail::Scalar& one : asked) {
       json.open('{');
       json.member("name", one.name);
       json.member("value", one.value);
@@ -300,8 +292,9 @@ int64_t days_workspace(const char* ladder, const char* type, const char* row, co
 
 int days_scalars(const char* const* names, const double* values, size_t count) {
   return guarded([&] {
-    days::given_scalars.clear();
-    for (size_t i = 0; i < count; ++i) days::given_scalars.push_back({names[i], values[i]});
+    auto& given = days::detail::scalars().given;
+    given.clear();
+    for (size_t i = 0; i < count; ++i) given.push_back({names[i], values[i]});
   });
 }
 
