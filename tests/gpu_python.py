@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What only a GPU can show of the days about Python, in about a minute: for a machine with nvcc, CMake, and a Python that has PyTorch with
+"""What only a GPU can show of the days about Python, in about two minutes: for a machine with nvcc, CMake, and a Python that has PyTorch with
 Triton, CuPy, JAX and Numba. Nothing is installed, and all that is written goes to build/.
 
     python3 tests/gpu_python.py                 # all of it

@@ -189,6 +189,18 @@ def k(x_ptr, y_ptr, n, B: tl.constexpr):
 def launch(x, y):
     k[(triton.cdiv(y.numel(), 16),)](x, y, y.numel(), B=16)
 '''
+_ON_A_GPU = '''
+import os, sys
+sys.path[:0] = [{tools!r}, {folder!r}]
+from python_days import cases, commands, plain, testing
+from python_days.day import Day
+import triton, kernel
+print(os.environ.get("TRITON_INTERPRET"), "python_days.interpreted" in sys.modules, type(kernel.k) is triton.JITFunction)
+try:
+    from python_days import watch
+except RuntimeError as error:
+    print(error)
+'''
 _RUN = '''
 import json, sys
 import numpy as np
@@ -220,6 +232,13 @@ class Interpreter(support.Case):
                               text=True)
         self.assertEqual(done.returncode, 0, done.stderr[-2000:])
         return json.loads(done.stdout)
+
+    def test_what_runs_on_a_gpu_has_no_interpreter(self):
+        (self.folder / "kernel.py").write_text(_KERNEL.format(body="    pass"))
+        done = subprocess.run([_python().path, "-B", "-c", _ON_A_GPU.format(tools=str(support.ROOT / "tools"), folder=str(self.folder))],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False, text=True, env={**os.environ, "DAYS_BACKEND": "cuda"})
+        self.assertEqual(done.stdout.splitlines(), ["None False True", "the interpreter has no place where kernels run on a GPU: what imports it?"],
+                         done.stderr[-2000:])
 
     def test_a_right_kernel(self):
         for order in python_judge.ORDERS:

@@ -1,17 +1,21 @@
 # SPDX-License-Identifier: MIT
-"""Runs a launcher on a case, in Triton's interpreter, and says what came of it as the days' other programs do."""
+"""Runs a launcher on a case, in Triton's interpreter, and says what came of it as the days' other programs do. The interpreter is imported
+where it is needed and not before: a process that has it has no other Triton, and on a GPU these cases are for its own."""
 from __future__ import annotations
 
 import copy
+import os
+import re
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from python_days import watch
 from python_days.comparing import compare
 from python_days.day import shown
 from python_days.tensors import Tensor
 
+_OURS = os.path.dirname(os.path.abspath(__file__)) + os.sep
+_SITE = re.compile(r"[/\\](site|dist)-packages[/\\]")  # Triton and all others that are installed
 _SMALL = 20000  # elements of all tensors: a case that is also run in other orders of its programs
 _SOURCE = {"oob": "out-of-bounds access", "race": "race between programs", "uninit": "load of what nobody has written",
            "promise": "a promise that is not kept", "assert": "an assertion fails"}
@@ -61,6 +65,7 @@ def run(ladder, launch, case, order="normal", wave=0):
     if ladder.by != "triton":
         from python_days import plain
         return plain.run(ladder, launch, case, order)
+    from python_days import watch
     inputs, outputs = ladder.make(case.kind, case.shape, case.inputs)
     before = [copy.deepcopy(tensor) for tensor in inputs]
     with np.errstate(all="ignore"), watch.Watch(order, wave) as watching:
@@ -98,7 +103,7 @@ def _launched(launch, tensors, watching):
     try:
         launch(*tensors)
     except ValueError as error:
-        if watch.line_of(error)[0] and not watching.launches:
+        if line_of(error)[0] and not watching.launches:
             return str(error), []
         return "", [_told(error, watching)]
     except Exception as error:  # a kernel may do anything
@@ -108,7 +113,7 @@ def _launched(launch, tensors, watching):
 
 def _told(error, watching):
     """What an exception says, as a line with its place; an assertion of the kernel's becomes a report."""
-    where, last = watch.line_of(error), _last(error)
+    where, last = line_of(error), _last(error)
     if isinstance(last, AssertionError):
         text = _sentence(last, -1)
         watching.report("assert", where, text or "an assertion fails")
@@ -128,9 +133,24 @@ def _sentence(error, number):
     return words[number].strip() if words else ""
 
 
+def line_of(error):
+    """(file, line) of the kernel's code where an exception came from; (None, 0) where it is none of a kernel's."""
+    where, seen = (None, 0), set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        trace = error.__traceback__
+        while trace:
+            file = trace.tb_frame.f_code.co_filename
+            if not file.startswith(_OURS) and not _SITE.search(file) and os.path.isfile(file):
+                where = file, trace.tb_lineno
+            trace = trace.tb_next
+        error = error.__cause__ or error.__context__
+    return where
+
+
 def told(error, number=-1):
     """One line of what an exception says, the last unless another is asked for, with its place."""
-    (file, line), last = watch.line_of(error), _last(error)
+    (file, line), last = line_of(error), _last(error)
     at = f"{shown(file)}:{line}: " if file else ""
     return f"{at}{type(last).__name__}: {_sentence(last, number)}"
 

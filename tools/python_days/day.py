@@ -9,6 +9,7 @@ from pathlib import Path
 from days_cli import paths
 from days_cli.errors import USAGE, WRONG, DaysError
 from python_days.ladder import Ladder
+from python_days.plain import Unavailable
 
 EXERCISE = "exercise"
 
@@ -41,7 +42,10 @@ class Day:
     def launch(self, rung, file=None):
         """A rung's launcher; from another file where one is given."""
         path = Path(file) if file else self.file(rung)
-        module = load(path)
+        try:
+            module = load(path)
+        except Unavailable as error:
+            return _refusal(error)
         if not callable(getattr(module, "launch", None)):
             raise DaysError(f"{shown(path)} has no function launch", code=WRONG)
         return module.launch
@@ -51,6 +55,13 @@ class Day:
         from python_days import wrong
         path = paths.ROOT / "tests" / f"day{self.number:02d}_wrong.py"
         return wrong.of_module(load(path)) if path.exists() else []
+
+
+def _refusal(error):
+    """A launcher in place of a rung's whose file cannot be imported on this machine."""
+    def launch(*_):
+        raise Unavailable(str(error))
+    return launch
 
 
 def load(path):
@@ -66,6 +77,9 @@ def load(path):
     sys.path.insert(0, folder)
     try:
         spec.loader.exec_module(module)
+    except Unavailable:
+        del sys.modules[name]
+        raise
     except SyntaxError as error:
         raise DaysError(f"{shown(error.filename or path)}:{error.lineno}: {error.msg}", code=WRONG) from error
     except Exception as error:

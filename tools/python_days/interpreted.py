@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import os
 
+if os.environ.get("DAYS_BACKEND") == "cuda":
+    raise RuntimeError("the interpreter has no place where kernels run on a GPU: what imports it?")
 os.environ["TRITON_INTERPRET"] = "1"  # triton reads it as it is imported
 
 import numpy as np  # noqa: E402

@@ -9,6 +9,7 @@ simulator, with what that hides made up for:
 - Two shared arrays that are made on one line of source are one array to the simulator."""
 from __future__ import annotations
 
+import importlib
 import os
 import sys
 import threading
@@ -26,6 +27,14 @@ try:
     from numba import cuda, float32
 except ImportError as error:
     raise Unavailable(f"Numba cannot be imported: {error}") from error
+
+if not SIMULATED:
+    try:  # what its compiler would import at the first launch
+        importlib.import_module("numba.cuda.np.arrayobj")
+    except ImportError:  # an older Numba, which has that elsewhere
+        pass
+    except AttributeError as error:
+        raise Unavailable(f"this Numba does not know NumPy {np.__version__} ({error}): pip install 'numpy<2.5'") from error
 
 __all__ = ["SIMULATED", "Report", "counted", "cuda", "float32"]
 

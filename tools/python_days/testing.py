@@ -13,7 +13,7 @@ from pathlib import Path
 
 from days_cli import console
 from days_cli.errors import WRONG
-from python_days import cases, plain, watch
+from python_days import cases, plain
 
 
 def run(day):
@@ -100,7 +100,7 @@ def _complaint(outcome, races=True):
 
 def orders_of(ladder):
     """The orders of programs, or of threads, in which small cases are run; () where no order can matter."""
-    return watch.ORDERS if ladder.by == "triton" else plain.ORDERS if ladder.orders else ()
+    return plain.ORDERS if ladder.by == "triton" or ladder.orders else ()
 
 
 def _interpreted(results, ladder, rung, launch):
@@ -139,7 +139,7 @@ def _rejected(ladder, wrong):
     for case in cases.all_cases(ladder, thin=True):
         if case.refused:
             continue
-        for order in orders_of(ladder) if orders_of(ladder) and cases.is_small(ladder, case) else watch.ORDERS[:1]:
+        for order in orders_of(ladder) if orders_of(ladder) and cases.is_small(ladder, case) else plain.ORDERS[:1]:
             said = _complaint(cases.run(ladder, wrong.launch, case, order))
             if wrong.says in said:
                 return ""

@@ -253,18 +253,3 @@ def _source_line():
     while frame.f_back and frame.f_code.co_filename.startswith(_OURS):
         frame = frame.f_back
     return frame.f_code.co_filename, frame.f_lineno
-
-
-def line_of(error):
-    """(file, line) of the kernel's code where an exception came from; (None, 0) where it is none of a kernel's."""
-    where, seen = (None, 0), set()
-    while error is not None and id(error) not in seen:
-        seen.add(id(error))
-        trace = error.__traceback__
-        while trace:
-            file = trace.tb_frame.f_code.co_filename
-            if not file.startswith(_OURS) and "site-packages" not in file and os.path.isfile(file):
-                where = file, trace.tb_lineno
-            trace = trace.tb_next
-        error = error.__cause__ or error.__context__
-    return where
