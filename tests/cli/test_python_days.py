@@ -256,6 +256,18 @@ class Interpreter(support.Case):
         self.assertEqual((result, slugs), ("fail", ["uninit"]))
         self.assertIn("y_ptr[0], which nobody has written", says[0])
 
+    def test_what_nobody_has_written_passes_no_tolerance(self):
+        self.assertEqual(self.asked_of("pass", """
+            from python_days.comparing import compare
+            from python_days.tensors import Tensor, empty
+            found = []
+            for kind in ("fp32", "fp16", "bf16", "fp64"):
+                made = empty((3,), kind)
+                made.array[:2] = Tensor.of(np.array([1e-9, 0.0]), kind).array  # the third stays as it was filled
+                verdict = compare("y", made, np.array([0.0, 0.0, 0.0]), within(0.1, 0.1))
+                found.append([verdict["wrong"], [element["got"] for element in verdict["first"]]])
+            """), [[1, ["not written"]]] * 4)
+
     def test_races_that_come_out_right(self):
         _, slugs, _, says, _ = self.run_kernel("j = tl.minimum(tl.arange(0, B) + p * (B // 2), n - 1)\n"
                                                         "tl.store(y_ptr + j, tl.load(x_ptr + j))", "x")
