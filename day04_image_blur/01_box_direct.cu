@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // One thread a pixel, which reads all (2 radius + 1)^2 pixels around it. Neighbours read nearly the same
-// ones: each byte of the picture is asked for (2 radius + 1)^2 times. Bound by: requests. They hit the
-// caches, but there are a hundred and more for each pixel.
+// ones: each byte of the picture is asked for (2 radius + 1)^2 times. Bound by: instructions. Each
+// pixel of each window is asked whether it lies in the picture, and where.
 
 #include "common/check.h"
 #include "common/util.h"

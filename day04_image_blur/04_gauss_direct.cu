@@ -2,7 +2,7 @@
 //
 // The Gaussian as its definition says it: one thread a pixel, and for each of the 2 radius + 1 rows around it
 // a weighted sum along the row. Neighbours above and below compute the same row sums once more.
-// Bound by: requests, as box_direct, and a load of a weight for each of a pixel.
+// Bound by: instructions, as box_direct.
 
 #include "common/check.h"
 #include "common/util.h"

@@ -4,11 +4,11 @@
 //
 // gauss_separable: two kernels, along the rows into scratch memory, then along the columns. Since direct:
 // 2 (2 radius + 1) products a pixel in place of (2 radius + 1)^2, for the price of writing and reading a picture
-// in between. Bound by: requests. Half of them fetch weights, the same for all lanes, from global memory.
+// in between. Bound by: instructions. Half of its requests fetch weights, the same for all lanes, from global memory.
 //
 // gauss_constant: the same two passes with the weights in constant memory, which has a cache of its own and
-// hands one value to a whole warp at a time. Since separable: the weights' loads no longer compete with the
-// pixels'. Bound by: requests for pixels. The hazard: there is one such variable in the program. Two launches on
+// hands one value to a whole warp at a time. Since separable: half of the requests. Bound by: instructions as
+// before, so it gains little. The hazard: there is one such variable in the program. Two launches on
 // two streams with different weights would overwrite each other's; the next rung has no such variable.
 // Teaches: __constant__.
 

@@ -3,7 +3,7 @@
 // Both passes in one kernel: a block fetches a tile with its halo into shared memory, blurs its rows there,
 // and then its columns. Since constant: nothing in between goes to global memory. The weights are an argument
 // of the kernel, by value: arguments live in constant memory as well, and belong to this launch alone.
-// Bound by: shared memory: a load and a conversion for each multiply-add.
+// Bound by: instructions: an address, a load and a conversion for each multiply-add.
 
 #include <algorithm>
 
