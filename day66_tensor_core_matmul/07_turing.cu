@@ -2,7 +2,9 @@
 //
 // For compute capability 7.5 (T4), whose tensor cores take half alone, 16 x 8 x 8 an instruction, and which has no
 // cp.async. The next tile waits in registers instead: it is asked for before this one is multiplied, and written to the
-// other of two stages after. Changed since staged: the instruction, who holds the next tile, and warps of 64 x 64.
+// other of two stages after. Tensor cores cut off what they add, so that a sum of 8,192 products, 1,024 additions of
+// eight, drifts towards zero: each 16 of k have a sum of their own, and ordinary additions, which round, join these.
+// Changed since staged: the instruction, who holds the next tile, who adds, and warps of 64 x 64.
 // What should bound it now: the tensor cores; loads wait no longer than a tile is multiplied.
 // Teaches: mma_m16n8k8_f32_f16_f16_f32.
 
@@ -17,7 +19,7 @@ namespace {
 
 using T = days::half;
 constexpr Sizes kSizes = {.m = 128, .n = 128, .k = 32, .warp_m = 64, .warp_n = 64, .stages = 2};
-constexpr int kThreads = kSizes.threads();
+constexpr int kThreads = kSizes.threads(), kM = kSizes.warp_m / 16, kN = kSizes.warp_n / 8;
 
 // A thread's share of a tile, on its way.
 template <class Tile>
@@ -53,7 +55,7 @@ __global__ void __launch_bounds__(kThreads, 2) turing_kernel(const Matmul<T> p, 
   Held<decltype(stages.stage[0].b)> held_b;
   held_a.fetch(a, row, 0);
   held_b.fetch(b, 0, col);
-  float sum[kSizes.warp_m / 16][kSizes.warp_n / 8][4] = {};
+  float sum[kM][kN][4] = {};
   const int tiles = days::ceil_div(p.k, kSizes.k);
   for (int t = 0; t < tiles; ++t) {
     Stage<T, kSizes>& stage = stages.stage[t % 2];
@@ -64,17 +66,23 @@ __global__ void __launch_bounds__(kThreads, 2) turing_kernel(const Matmul<T> p, 
       held_b.fetch(b, (t + 1) * kSizes.k, col);
     }
     __syncthreads();  // tile t is here, and all are done with tile t - 1, whose stage tile t + 1 gets
-#pragma unroll
+#pragma unroll 1
     for (int step = 0; step < kSizes.k / 16; ++step) {
       Fragments<T, kSizes> f;
       f.load(stage, warp_row<kSizes>(), warp_col<kSizes>(), step);
 #pragma unroll
-      for (int i = 0; i < kSizes.warp_m / 16; ++i) {
+      for (int j = 0; j < kN; ++j) {
+        float part[kM][4] = {};  // what tensor cores add up: 16 of k, and no more
 #pragma unroll
-        for (int j = 0; j < kSizes.warp_n / 8; ++j) {
-          days::ptx::mma_m16n8k8_f32_f16_f16_f32(sum[i][j], {f.a[i][0], f.a[i][1]}, {f.b[j][0]}, sum[i][j]);
-          days::ptx::mma_m16n8k8_f32_f16_f16_f32(sum[i][j], {f.a[i][2], f.a[i][3]}, {f.b[j][1]}, sum[i][j]);
+        for (int half = 0; half < 2; ++half) {
+#pragma unroll
+          for (int i = 0; i < kM; ++i) {
+            days::ptx::mma_m16n8k8_f32_f16_f16_f32(part[i], {f.a[i][2 * half], f.a[i][2 * half + 1]},
+                                                   {f.b[j][half]}, part[i]);
+          }
         }
+#pragma unroll
+        for (int i = 0; i < 4 * kM; ++i) sum[i / 4][j][i % 4] += part[i / 4][i % 4];
       }
     }
   }

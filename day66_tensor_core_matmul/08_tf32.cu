@@ -5,7 +5,7 @@
 // halves of 16 bits being one float; those of b float by float, because .trans would tear floats apart. Changed since
 // grouped: the type, and how b is read.
 // What should bound it now: the tensor cores, at half of bfloat16's rate.
-// Teaches: mma_m16n8k8_f32_tf32_tf32_f32, cvt_rna_tf32.
+// Teaches: mma_m16n8k8_f32_tf32_tf32_f32, cvt_rn_tf32.
 
 #include <cstdint>
 
@@ -20,19 +20,29 @@ constexpr Sizes kSizes = {.m = 128, .n = 256, .k = 16, .warp_m = 64, .warp_n = 6
 constexpr int kThreads = kSizes.threads();
 constexpr int kGroup = 16;  // rows of tiles
 
-// A step of k of the warp's 64 x 64: every operand rounded once, then 32 products of 16 x 8 x 8.
+// Every operand is rounded once, for eight or four products of 16 x 8 x 8.
 struct Rounded {
-  template <int kM, int kN>
-  __device__ __forceinline__ static void add(float (&sum)[kM][kN][4], Fragments<float, kSizes>& f) {
+  static constexpr bool kFetchesLast = true;
+  static constexpr int kM = kSizes.warp_m / 16, kN = kSizes.warp_n / 8;
+
+  template <class T, Sizes kS>
+  struct Operands : Fragments<T, kS> {
+    __device__ __forceinline__ void prepare() {
 #pragma unroll
-    for (int i = 0; i < 4 * kM; ++i)
-      f.a[i / 4][i % 4] = days::ptx::cvt_rna_tf32(__uint_as_float(f.a[i / 4][i % 4]));
+      for (int i = 0; i < 4 * kM; ++i) round(this->a[i / 4][i % 4]);
 #pragma unroll
-    for (int j = 0; j < kN; ++j) {
-      const uint32_t b[2] = {days::ptx::cvt_rna_tf32(__uint_as_float(f.b[j][0])),
-                             days::ptx::cvt_rna_tf32(__uint_as_float(f.b[j][1]))};
+      for (int j = 0; j < 2 * kN; ++j) round(this->b[j / 2][j % 2]);
+    }
+    __device__ __forceinline__ static void round(uint32_t& x) {
+      x = days::ptx::cvt_rn_tf32(__uint_as_float(x));
+    }
+  };
+  __device__ __forceinline__ static void add(float (&sum)[kM][kN][4], const Operands<float, kSizes>& x) {
 #pragma unroll
-      for (int i = 0; i < kM; ++i) days::ptx::mma_m16n8k8_f32_tf32_tf32_f32(sum[i][j], f.a[i], b, sum[i][j]);
+    for (int i = 0; i < kM; ++i) {
+#pragma unroll
+      for (int j = 0; j < kN; ++j)
+        days::ptx::mma_m16n8k8_f32_tf32_tf32_f32(sum[i][j], x.a[i], x.b[j], sum[i][j]);
     }
   }
 };

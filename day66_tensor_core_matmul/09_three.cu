@@ -3,8 +3,9 @@
 // fp32 from tensor cores. A float is split into the nearest tf32, `big`, and what is left, `small`: 11 bits each of its
 // 24. Of the four products of such halves three are made, small times small being too small to matter. They meet in a
 // sum of their own, which starts at 0 every eighth of k and is added to the long sum by the ordinary adders, because
-// tensor cores cut off what they add where these round. Changed since tf32: three products for one, and who adds.
-// What should bound it now: the tensor cores, at a third of tf32's rate.
+// tensor cores cut off what they add where these round. Changed since tf32: three products for one, who adds, and two
+// blocks of four warps, which do not wait for each other's barriers, in place of one of eight.
+// What should bound it now: the tensor cores, at a third of tf32's rate, and the instructions that come with them.
 
 #include <cstdint>
 
@@ -15,37 +16,45 @@
 namespace day66 {
 namespace {
 
-constexpr Sizes kSizes = {.m = 128, .n = 128, .k = 16, .warp_m = 64, .warp_n = 32, .stages = 4};
+constexpr Sizes kSizes = {.m = 64, .n = 128, .k = 16, .warp_m = 64, .warp_n = 32, .stages = 4};
 constexpr int kThreads = kSizes.threads();
 constexpr int kGroup = 16;  // rows of tiles
 
-// x = big + small, the first rounded, the second exact and then rounded.
-__device__ __forceinline__ void split(uint32_t x, uint32_t& big, uint32_t& small) {
-  big = days::ptx::cvt_rna_tf32(__uint_as_float(x));
-  small = days::ptx::cvt_rna_tf32(__uint_as_float(x) - __uint_as_float(big));
+// x = big + small: the nearest tf32, and the rest, which is exact and has at most 12 bits. Of these the tensor cores cut
+// off the last.
+__device__ __forceinline__ void split(uint32_t& x, uint32_t& small) {
+  const uint32_t big = days::ptx::cvt_rn_tf32(__uint_as_float(x));
+  small = __float_as_uint(__uint_as_float(x) - __uint_as_float(big));
+  x = big;
 }
 
 struct ThreeProducts {
-  template <int kM, int kN>
-  __device__ __forceinline__ static void add(float (&sum)[kM][kN][4], const Fragments<float, kSizes>& f) {
-    uint32_t big_a[kM][4], small_a[kM][4];
+  static constexpr bool kFetchesLast = true;
+  static constexpr int kM = kSizes.warp_m / 16, kN = kSizes.warp_n / 8;
+
+  template <class T, Sizes kS>
+  struct Operands : Fragments<T, kS> {  // big
+    uint32_t small_a[kM][4], small_b[kN][2];
+
+    __device__ __forceinline__ void prepare() {
 #pragma unroll
-    for (int i = 0; i < 4 * kM; ++i) split(f.a[i / 4][i % 4], big_a[i / 4][i % 4], small_a[i / 4][i % 4]);
+      for (int i = 0; i < 4 * kM; ++i) split(this->a[i / 4][i % 4], small_a[i / 4][i % 4]);
+#pragma unroll
+      for (int j = 0; j < 2 * kN; ++j) split(this->b[j / 2][j % 2], small_b[j / 2][j % 2]);
+    }
+  };
+  __device__ __forceinline__ static void add(float (&sum)[kM][kN][4], const Operands<float, kSizes>& x) {
 #pragma unroll
     for (int j = 0; j < kN; ++j) {
-      uint32_t big_b[2], small_b[2];
-      split(f.b[j][0], big_b[0], small_b[0]);
-      split(f.b[j][1], big_b[1], small_b[1]);
-      float part[kM][4] = {};  // the smallest first; kM products on their way before one needs its own result
+      float part[kM][4] = {};  // kM products are on their way before one needs its own result
+#pragma unroll
+      for (int i = 0; i < kM; ++i) days::ptx::mma_m16n8k8_f32_tf32_tf32_f32(part[i], x.a[i], x.b[j], part[i]);
 #pragma unroll
       for (int i = 0; i < kM; ++i)
-        days::ptx::mma_m16n8k8_f32_tf32_tf32_f32(part[i], small_a[i], big_b, part[i]);
+        days::ptx::mma_m16n8k8_f32_tf32_tf32_f32(part[i], x.small_a[i], x.b[j], part[i]);
 #pragma unroll
       for (int i = 0; i < kM; ++i)
-        days::ptx::mma_m16n8k8_f32_tf32_tf32_f32(part[i], big_a[i], small_b, part[i]);
-#pragma unroll
-      for (int i = 0; i < kM; ++i)
-        days::ptx::mma_m16n8k8_f32_tf32_tf32_f32(part[i], big_a[i], big_b, part[i]);
+        days::ptx::mma_m16n8k8_f32_tf32_tf32_f32(part[i], x.a[i], x.small_b[j], part[i]);
 #pragma unroll
       for (int i = 0; i < 4 * kM; ++i) sum[i / 4][j][i % 4] += part[i / 4][i % 4];
     }
@@ -61,7 +70,7 @@ __device__ __noinline__ float sum_again(const Matmul<float>& p, int row, int col
 }
 
 template <bool kAny>
-__global__ void __launch_bounds__(kThreads, 1)
+__global__ void __launch_bounds__(kThreads, 2)
     three_kernel(const Matmul<float> p, int tiles_down, int tiles_across) {
   extern __shared__ uint4 memory[];
   auto& stages = *reinterpret_cast<Stages<float, kSizes>*>(memory);

@@ -19,9 +19,9 @@ constexpr Sizes kSizes = {.m = 128, .n = 256, .k = 64, .warp_m = 64, .warp_n = 6
 constexpr int kThreads = kSizes.threads();
 constexpr int kGroup = 16;  // rows of tiles
 
-struct Bytes {
+struct Bytes : OneProduct {
   template <int kM, int kN>
-  __device__ __forceinline__ static void add(int32_t (&sum)[kM][kN][4], const Fragments<int8_t, kSizes>& f) {
+  __device__ __forceinline__ static void add(int32_t (&sum)[kM][kN][4], const Operands<int8_t, kSizes>& f) {
 #pragma unroll
     for (int i = 0; i < kM; ++i) {
 #pragma unroll

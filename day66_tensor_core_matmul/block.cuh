@@ -40,11 +40,12 @@ struct Stages {
   Stage<T, kS> stage[kS.stages];
 };
 
-// A tile's rows from `row` and columns from `col` on, by the whole block; zeros beyond the edge. kAny: of rows that
-// begin anywhere, so that elements come one by one and the thread waits for them; else by cp.async, which it does not.
+// A tile's rows from `row` and columns from `col` on, by the whole block; zeros beyond the edge, and everywhere where
+// nothing is `wanted`. kAny: of rows that begin anywhere, so that elements come one by one and the thread waits for
+// them; else by cp.async, which it does not.
 template <int kThreads, bool kAny, class T, int kRows, int kCols>
 __device__ __forceinline__ void fetch_tile(Tile<T, kRows, kCols>& tile, const Source<T>& from, int row,
-                                           int col) {
+                                           int col, bool wanted) {
   constexpr int kChunks = Tile<T, kRows, kCols>::kChunks, kPer = Tile<T, kRows, kCols>::kPer;
   constexpr int kStep = kThreads / kChunks;  // rows
   static_assert(kThreads % kChunks == 0 && kRows % kStep == 0,
@@ -65,7 +66,7 @@ __device__ __forceinline__ void fetch_tile(Tile<T, kRows, kCols>& tile, const So
   } else {
 #pragma unroll
     for (int down = 0; down < kRows; down += kStep) {
-      const bool inside = row + mine + down < from.rows && left > 0;
+      const bool inside = wanted && row + mine + down < from.rows && left > 0;
       days::ptx::cp_async_cg(tile.at(mine + down, chunk), source + int64_t{down} * from.cols,
                              inside ? 16 : 0);
     }
@@ -109,24 +110,18 @@ struct Fragments {
   }
 };
 
-// One product for each of the warp's results. Floats are rounded to the nearest tf32; unrounded, the tensor cores
-// would cut them off.
+// What is multiplied: fragments as they come, one product for each of the warp's results. Other rungs make something of
+// the fragments first.
 struct OneProduct {
+  static constexpr bool kFetchesLast = false;
+
+  template <class T, Sizes kS>
+  struct Operands : Fragments<T, kS> {
+    __device__ __forceinline__ void prepare() {}
+  };
   template <class T, Sizes kS, class Sum>
   __device__ __forceinline__ static void add(Sum (&sum)[kS.warp_m / 16][kS.warp_n / 8][4],
-                                             Fragments<T, kS>& f) {
-    if constexpr (std::is_same_v<T, float>) {
-#pragma unroll
-      for (auto& a : f.a) {
-#pragma unroll
-        for (uint32_t& x : a) x = days::ptx::cvt_rna_tf32(__uint_as_float(x));
-      }
-#pragma unroll
-      for (auto& b : f.b) {
-#pragma unroll
-        for (uint32_t& x : b) x = days::ptx::cvt_rna_tf32(__uint_as_float(x));
-      }
-    }
+                                             const Operands<T, kS>& f) {
 #pragma unroll
     for (int i = 0; i < kS.warp_m / 16; ++i) {
 #pragma unroll
@@ -145,23 +140,28 @@ __device__ __forceinline__ int warp_col() {
   return static_cast<int>(threadIdx.x) / days::kWarpSize % (kS.n / kS.warp_n) * kS.warp_n;
 }
 
-// sum += a * b for the block's tile at `row` and `col` of c, over the stages `first` to `last` - 1 of k. Two sets of
-// fragments: one is loaded while the other is multiplied. In the end the stages' memory is free.
+// sum += a * b for the block's tile at `row` and `col` of c, over the stages `first` to `last` - 1 of k. The next step's
+// fragments are loaded before this step's products, and made into operands after them, so that nvcc can put the
+// instructions of both between those of the products. With kFetchesLast so can it those of the copies: they are asked for
+// after the first step's products, and without a branch. In the end the stages' memory is free.
 template <class Product, bool kAny, class T, Sizes kS, class Sum>
 __device__ __forceinline__ void multiply_block(Stages<T, kS>& stages, const Source<T>& a, const Source<T>& b,
                                                int row, int col, int first, int last,
                                                Sum (&sum)[kS.warp_m / 16][kS.warp_n / 8][4]) {
   constexpr int kThreads = kS.threads(), kSteps = kS.k * static_cast<int>(sizeof(T)) / 32;
-  static_assert(kSteps % 2 == 0, "the two sets of fragments take turns");
+  constexpr bool kBranchless = Product::kFetchesLast && !kAny;
+  static_assert(kSteps % 2 == 0, "the two sets of operands take turns");
   const int my_row = warp_row<kS>(), my_col = warp_col<kS>();
   const auto stage_of = [&](int t) -> Stage<T, kS>& { return stages.stage[t % kS.stages]; };
   const auto fetch = [&](int t) {
-    if (t < last) {
-      fetch_tile<kThreads, kAny>(stage_of(t).a, a, row, t * kS.k);
+    const bool wanted = t < last;
+    if (kBranchless || wanted) {
+      const int k = wanted ? t * kS.k : 0;
+      fetch_tile<kThreads, kAny>(stage_of(t).a, a, row, k, wanted);
       if constexpr (kByColumns<T>) {
-        fetch_tile<kThreads, kAny>(stage_of(t).b, b, col, t * kS.k);
+        fetch_tile<kThreads, kAny>(stage_of(t).b, b, col, k, wanted);
       } else {
-        fetch_tile<kThreads, kAny>(stage_of(t).b, b, t * kS.k, col);
+        fetch_tile<kThreads, kAny>(stage_of(t).b, b, k, col, wanted);
       }
     }
     days::ptx::cp_async_commit_group();
@@ -169,22 +169,27 @@ __device__ __forceinline__ void multiply_block(Stages<T, kS>& stages, const Sour
   for (int t = first; t < first + kS.stages - 1; ++t) fetch(t);
   days::ptx::cp_async_wait_group<kS.stages - 2>();
   __syncthreads();
-  Fragments<T, kS> fragments[2];
-  fragments[0].load(stage_of(first), my_row, my_col, 0);
+  typename Product::template Operands<T, kS> operands[2];
+  operands[0].load(stage_of(first), my_row, my_col, 0);
+  operands[0].prepare();
   for (int t = first; t < last; ++t) {
 #pragma unroll
     for (int step = 0; step < kSteps; ++step) {
+      auto& next = operands[(step + 1) % 2];
       if (step == kSteps - 1) {
         days::ptx::cp_async_wait_group<kS.stages - 2>();
         __syncthreads();  // stage t + 1 is here, and nobody reads stage t from shared memory any more
-        if (t + 1 < last) fragments[0].load(stage_of(t + 1), my_row, my_col, 0);
+        if (kBranchless || t + 1 < last) next.load(stage_of(t + 1), my_row, my_col, 0);
       } else {
-        fragments[(step + 1) % 2].load(stage_of(t), my_row, my_col, step + 1);
+        next.load(stage_of(t), my_row, my_col, step + 1);
       }
-      if (step == 0) fetch(t + kS.stages - 1);  // where stage t - 1 was
-      Product::add(sum, fragments[step % 2]);
+      if (step == 0 && !kBranchless) fetch(t + kS.stages - 1);  // where stage t - 1 was
+      Product::add(sum, operands[step % 2]);
+      if (step == 0 && kBranchless) fetch(t + kS.stages - 1);
+      next.prepare();
     }
   }
+  if constexpr (kBranchless) days::ptx::cp_async_wait_group<0>();  // for copies of nothing, which write zeros
   __syncthreads();
 }
 

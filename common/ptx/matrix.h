@@ -106,6 +106,20 @@ __device__ __forceinline__ uint32_t cvt_rna_tf32(float x) {
   return bits;
 }
 
+// cvt.rn.tf32.f32: the nearest tf32, halves to even, for compute capability 9.0 and later, where it is one machine
+// instruction; before, cvt_rna_tf32, which nvcc makes of three or four. Section "cvt".
+__device__ __forceinline__ uint32_t cvt_rn_tf32(float x) {
+#ifdef __SIMT__
+  return __float_as_uint(simt::round_to_tf32_even(x));
+#elif __CUDA_ARCH__ >= 900
+  uint32_t bits;
+  asm("cvt.rn.tf32.f32 %0, %1;" : "=r"(bits) : "f"(x));
+  return bits;
+#else
+  return cvt_rna_tf32(x);
+#endif
+}
+
 // mma.sync.aligned.<shape>.row.col.<d>.<a>.<b>.<c>: d = a * b + c. Section "Multiply-and-Accumulate
 // Instruction: mma". The name says the shape and the types of d, a, b and c. Halves of c and
 // d stand two in a register.

@@ -33,8 +33,8 @@ constexpr int kSize = 32;  // rows and columns of c
 enum class Way { kFloats, kTf32, kThreeInMma, kThreeOutside };
 
 __device__ void split(float x, uint32_t& big, uint32_t& small) {
-  big = days::ptx::cvt_rna_tf32(x);
-  small = days::ptx::cvt_rna_tf32(x - __uint_as_float(big));
+  big = days::ptx::cvt_rn_tf32(x);
+  small = __float_as_uint(x - __uint_as_float(big));  // of its 12 bits tensor cores read 11
 }
 
 // A warp for each 16 x 8 elements of c; k is a multiple of 8.
@@ -62,9 +62,9 @@ __global__ void multiply_kernel(const float* a,  // (32, k)
       } else {
         float part[4] = {};
         float(&to)[4] = kWay == Way::kThreeInMma ? sum : part;
+        days::ptx::mma_m16n8k8_f32_tf32_tf32_f32(to, big_a, big_b, to);
         days::ptx::mma_m16n8k8_f32_tf32_tf32_f32(to, small_a, big_b, to);
         days::ptx::mma_m16n8k8_f32_tf32_tf32_f32(to, big_a, small_b, to);
-        days::ptx::mma_m16n8k8_f32_tf32_tf32_f32(to, big_a, big_b, to);
         if constexpr (kWay == Way::kThreeOutside) {
           for (int e = 0; e < 4; ++e) sum[e] += part[e];
         }

@@ -55,4 +55,18 @@ inline float round_to_tf32(float x) {
   return x;
 }
 
+// cvt.rn.tf32.f32: to nearest, halves to even. NaN stays NaN, where cvt.rna may cut off what makes it one.
+inline float round_to_tf32_even(float x) {
+  std::uint32_t bits;
+  std::memcpy(&bits, &x, sizeof bits);
+  if ((bits & 0x7fffffffu) > 0x7f800000u) {
+    bits = 0x7fffffffu;
+  } else if ((bits & 0x7f800000u) != 0x7f800000u) {
+    bits += 0xfffu + (bits >> 13 & 1u);
+  }
+  bits &= ~0x1fffu;
+  std::memcpy(&x, &bits, sizeof bits);
+  return x;
+}
+
 }  // namespace simt

@@ -49,7 +49,7 @@ std::uint64_t float_of_integer(Type to, Type from, std::uint64_t bits, int mode)
 
 // Between floats.
 std::uint64_t float_of(Type to, double x, int mode) {
-  if (to.kind == 't') return bits_of_value(round_to_tf32(static_cast<float>(x)));
+  if (to.kind == 't') return bits_of_value(round_to_tf32_even(static_cast<float>(x)));
   if (to.bits == 16 && mode != FE_TONEAREST) {
     const auto s = static_cast<float>(x);
     const bool half = to.kind == 'f';
@@ -108,13 +108,14 @@ Step convert(const Instruction& in) {
     };
   }
   if (!from_float) return [=](Frame& f) { write(f, d, float_of_integer(to, from, read(f, a), mode)); };
+  const bool away = to.kind == 't' && in.has("rna");
   const bool to_whole = in.has("rni") || in.has("rzi") || in.has("rmi") || in.has("rpi");
   return [=](Frame& f) {
     double x = to_double(from, read(f, a));
     if (to_whole) x = rounded_to_integer(in, x);
     if (sat) x = x > 0 ? std::fmin(x, 1) : 0;
     if (relu) x = std::fmax(x, 0);
-    write(f, d, float_of(to, x, mode));
+    write(f, d, away ? bits_of_value(round_to_tf32(static_cast<float>(x))) : float_of(to, x, mode));
   };
 }
 
