@@ -67,7 +67,10 @@ def triton_tiles(torch, problem):
 
     rows, cols, out = problem.shape["rows"], problem.shape["cols"], problem.outputs[0]
     grid = (triton.cdiv(cols, 256), triton.cdiv(rows, 8))
-    return lambda: kernel[grid](problem.inputs[0], out, rows, cols, *WEIGHTS, ROWS=8, COLS=256)
+
+    def launch():  # writes the result itself
+        kernel[grid](problem.inputs[0], out, rows, cols, *WEIGHTS, ROWS=8, COLS=256)
+    return launch
 
 
 CONTESTANTS = [("stencil", "torch conv2d", eager), ("stencil", "torch.compile", compiled), ("stencil", "Triton", triton_tiles)]

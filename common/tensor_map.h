@@ -49,6 +49,23 @@ constexpr CUtensorMapDataType tensor_map_type() {
   if constexpr (std::is_same_v<T, uint8_t> || std::is_same_v<T, int8_t>) return CU_TENSOR_MAP_DATA_TYPE_UINT8;
 }
 
+// A tensor of kRank extents, innermost first, whose outer dimensions are `pitch` bytes apart, in boxes.
+template <int kRank, class T>
+CUtensorMap tensor_map(const T* data, const cuuint64_t (&extents)[kRank],
+                       const cuuint64_t (&pitch)[kRank - 1], const cuuint32_t (&box)[kRank],
+                       CUtensorMapSwizzle swizzle) {
+  cuuint32_t steps[kRank];
+  for (cuuint32_t& step : steps) step = 1;
+  CUtensorMap map;
+  const CUresult result =
+      tensor_map_encode()(&map, tensor_map_type<T>(), kRank, const_cast<T*>(data), extents, pitch, box, steps,
+                          CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+                          CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  require(result == CUDA_SUCCESS, "cuTensorMapEncodeTiled refuses the matrix with error",
+          static_cast<int>(result));
+  return map;
+}
+
 }  // namespace detail
 
 // A row-major matrix without padding, of which one copy moves a box of box_rows x box_cols elements (each at
@@ -57,18 +74,25 @@ constexpr CUtensorMapDataType tensor_map_type() {
 template <class T>
 CUtensorMap tensor_map(const T* data, int64_t rows, int64_t cols, int box_rows, int box_cols,
                        CUtensorMapSwizzle swizzle) {
-  const cuuint64_t extents[] = {static_cast<cuuint64_t>(cols), static_cast<cuuint64_t>(rows)};
-  const cuuint64_t pitch[] = {static_cast<cuuint64_t>(cols) * sizeof(T)};
-  const cuuint32_t box[] = {static_cast<cuuint32_t>(box_cols), static_cast<cuuint32_t>(box_rows)};
-  const cuuint32_t steps[] = {1, 1};
-  CUtensorMap map;
-  const CUresult result =
-      detail::tensor_map_encode()(&map, detail::tensor_map_type<T>(), 2, const_cast<T*>(data), extents, pitch,
-                                  box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle,
-                                  CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
-  require(result == CUDA_SUCCESS, "cuTensorMapEncodeTiled refuses the matrix with error",
-          static_cast<int>(result));
-  return map;
+  return detail::tensor_map<2>(data, {static_cast<cuuint64_t>(cols), static_cast<cuuint64_t>(rows)},
+                               {static_cast<cuuint64_t>(cols) * sizeof(T)},
+                               {static_cast<cuuint32_t>(box_cols), static_cast<cuuint32_t>(box_rows)},
+                               swizzle);
+}
+
+// The same matrix with its rows cut into lines of line_cols elements, which must divide cols: a tensor of line_cols columns,
+// cols / line_cols lines and the rows, of which one copy moves box_lines neighbouring lines of one row. A swizzle asks for
+// short lines and not for short boxes.
+template <class T>
+CUtensorMap tensor_map_of_lines(const T* data, int64_t rows, int64_t cols, int line_cols, int box_lines,
+                                CUtensorMapSwizzle swizzle) {
+  require(cols % line_cols == 0, "a row of", cols, "is not cut into lines of", line_cols);
+  return detail::tensor_map<3>(
+      data,
+      {static_cast<cuuint64_t>(line_cols), static_cast<cuuint64_t>(cols / line_cols),
+       static_cast<cuuint64_t>(rows)},
+      {static_cast<cuuint64_t>(line_cols) * sizeof(T), static_cast<cuuint64_t>(cols) * sizeof(T)},
+      {static_cast<cuuint32_t>(line_cols), static_cast<cuuint32_t>(box_lines), 1}, swizzle);
 }
 
 }  // namespace days

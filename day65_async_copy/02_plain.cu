@@ -18,19 +18,20 @@ __global__ void __launch_bounds__(kThreads, kMostBlocks)
     plain_kernel(const Stencil<float> p, const March march) {
   __shared__ Row tile;
   const Part part(p, march);
-  Sums sums;
-  for (int64_t row = part.first - kRadius; row < part.last + kRadius; ++row) {
-    Vector fetched{};
-    if (part.inside && row >= 0 && row < p.rows) fetched = days::load16(p.in + row * p.cols + part.col);
-    days::store16(tile[threadIdx.x].lane, fetched);
+  const auto fetch = [&](int row, int vector) {
+    Vector fetched{};  // zeros outside of the field
+    if (part.has(p, row, vector)) fetched = days::load16(part.find(p, row, vector));
+    return fetched;
+  };
+  Sums<> sums;
+  for (int row = part.first - kRadius; row < part.last + kRadius; ++row) {
+    tile[part.own] = fetch(row, part.own);
+    if (part.has_margin()) tile[part.margin] = fetch(row, part.margin);
     __syncthreads();  // the row is there
-    const Near near(tile);
+    const Near near(&tile[part.own]);
     __syncthreads();  // and read: the next one may overwrite it
     sums.add(near);
-    const Vector done = sums.take();
-    if (part.computes && row - kRadius >= part.first) {
-      days::store16(p.out + (row - kRadius) * p.cols + part.col, done);
-    }
+    part.store(p, row - kRadius, sums.take());
   }
 }
 

@@ -18,24 +18,24 @@ __global__ void __launch_bounds__(kThreads, kMostBlocks)
     prefetch_kernel(const Stencil<float> p, const March march) {
   __shared__ Row tiles[2];
   const Part part(p, march);
-  const auto fetch = [&](int64_t row) {
+  const auto fetch = [&](int row, int vector) {
     Vector fetched{};
-    if (part.inside && row >= 0 && row < p.rows) fetched = days::load16(p.in + row * p.cols + part.col);
+    if (part.has(p, row, vector)) fetched = days::load16(part.find(p, row, vector));
     return fetched;
   };
-  Sums sums;
-  Vector fetched = fetch(part.first - kRadius);
+  Sums<> sums;
+  const int begin = part.first - kRadius;
+  Vector own = fetch(begin, part.own), margin = part.has_margin() ? fetch(begin, part.margin) : Vector{};
   int now = 0;
-  for (int64_t row = part.first - kRadius; row < part.last + kRadius; ++row, now ^= 1) {
-    days::store16(tiles[now][threadIdx.x].lane, fetched);  // this is where the thread waits for it
-    __syncthreads();           // the row is there, and all are done with the one before
-    fetched = fetch(row + 1);  // a load waits for nothing until its value is used
-    const Near near(tiles[now]);
+  for (int row = begin; row < part.last + kRadius; ++row, now ^= 1) {
+    tiles[now][part.own] = own;  // this is where the thread waits for it
+    if (part.has_margin()) tiles[now][part.margin] = margin;
+    __syncthreads();                 // the row is there, and all are done with the one before
+    own = fetch(row + 1, part.own);  // a load waits for nothing until its value is used
+    if (part.has_margin()) margin = fetch(row + 1, part.margin);
+    const Near near(&tiles[now][part.own]);
     sums.add(near);
-    const Vector done = sums.take();
-    if (part.computes && row - kRadius >= part.first) {
-      days::store16(p.out + (row - kRadius) * p.cols + part.col, done);
-    }
+    part.store(p, row - kRadius, sums.take());
   }
 }
 

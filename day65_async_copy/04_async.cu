@@ -10,8 +10,10 @@
 //
 // stages4: ask three rows ahead. Changed since stages3: a ring of four stages; 12 KiB a block under way.
 //
-// stages5: ask four rows ahead. Changed since stages4: a ring of five stages; 16 KiB a block under way. One block has
-// more than the 9.5 KiB that a multiprocessor of an H200 needs. Bound by: the memory.
+// stages5: ask four rows ahead. Changed since stages4: a ring of five stages; 16 KiB a block under way.
+//
+// stages9: ask eight rows ahead. Changed since stages5: a ring of nine stages; 32 KiB a block under way.
+// Bound by: the memory, from one block a multiprocessor on.
 
 #include <cstdint>
 
@@ -28,31 +30,33 @@ __global__ void __launch_bounds__(kThreads, kMostBlocks)
     async_kernel(const Stencil<float> p, const March march) {
   __shared__ Row ring[kStages];
   const Part part(p, march);
-  const int64_t begin = part.first - kRadius, end = part.last + kRadius;
-  // Starts the copy of this thread's part of a row. What is outside of the field becomes zeros: 0 bytes are read for it. The
-  // group is committed in any case, so that the newest kStages - 1 groups are always the newest kStages - 1 rows.
-  const auto fetch = [&](int64_t row, int stage) {
+  const int begin = part.first - kRadius, end = part.last + kRadius;
+  // Starts the copy of one vector of a row. What is outside of the field becomes zeros: 0 bytes are read for it.
+  const auto copy = [&](int row, int stage, int vector) {
+    const bool there = part.has(p, row, vector);
+    const float* from = there ? part.find(p, row, vector) : p.in;
+    days::ptx::cp_async_cg(&ring[stage][vector], from, there ? 16 : 0);
+  };
+  // Starts this thread's copies of a row. The group is committed in any case, so that the newest kStages - 1 groups are always the
+  // newest kStages - 1 rows.
+  const auto fetch = [&](int row, int stage) {
     if (row < end) {
-      const bool there = part.inside && row >= 0 && row < p.rows;
-      const float* from = there ? p.in + row * p.cols + part.col : p.in;
-      days::ptx::cp_async_cg(&ring[stage][threadIdx.x], from, there ? 16 : 0);
+      copy(row, stage, part.own);
+      if (part.has_margin()) copy(row, stage, part.margin);
     }
     days::ptx::cp_async_commit_group();
   };
   for (int s = 0; s < kStages - 1; ++s) fetch(begin + s, s);
 
-  Sums sums;
+  Sums<> sums;
   int now = 0, free = kStages - 1;  // the stage of this row, and the one that is filled next
-  for (int64_t row = begin; row < end; ++row) {
+  for (int row = begin; row < end; ++row) {
     days::ptx::cp_async_wait_group<kStages - 2>();  // this thread's part of the row is there
     __syncthreads();                                // everybody's is, and all are done with the row before
     fetch(row + kStages - 1, free);                 // which lay in this stage
-    const Near near(ring[now]);
+    const Near near(&ring[now][part.own]);
     sums.add(near);
-    const Vector done = sums.take();
-    if (part.computes && row - kRadius >= part.first) {
-      days::store16(p.out + (row - kRadius) * p.cols + part.col, done);
-    }
+    part.store(p, row - kRadius, sums.take());
     free = now;
     now = now + 1 == kStages ? 0 : now + 1;
   }
@@ -80,6 +84,9 @@ void stencil_stages4(const Stencil<float>& p, cudaStream_t stream) {
 }
 void stencil_stages5(const Stencil<float>& p, cudaStream_t stream) {
   launch<5>(p, "stages5", stream);
+}
+void stencil_stages9(const Stencil<float>& p, cudaStream_t stream) {
+  launch<9>(p, "stages9", stream);
 }
 
 }  // namespace day65

@@ -18,12 +18,13 @@ constexpr int kStages = 4;
 
 __global__ void __launch_bounds__(kThreads, kMostBlocks)
     exercise_kernel(const Stencil<float> p, const March march) {
-  __shared__ Row ring[kStages] __attribute__((unused));  // 4 KiB each: the tile of a row; unused as yet
+  __shared__ Row ring[kStages] __attribute__((unused));  // a row's tile each, with margins; unused as yet
   const Part part(p, march);  // which rows and columns are this block's and this thread's
-  // 1. Ask for the first three rows, from part.first - kRadius on. Each is a group of copies of its own.
+  // 1. Ask for the first three rows, from part.first - kRadius on. Each is a group of copies of its own;
+  //    threads 0 to 3 copy a part of the margins as well.
   // 2. For each row: how many younger groups may still be under way when you need it? Who else has copied a part of it?
   // 3. Which stage is free now, and who has read it? Ask for the row three further on, into that stage.
-  // 4. Then compute: Near near(ring[...]); sums.add(near); sums.take(); and store, as plain does.
+  // 4. Then compute: Near near(&ring[...][part.own]); sums.add(near); part.store(...), as plain does.
   // your code
 }
 

@@ -59,7 +59,16 @@ const auto stencil =
         .variant("stages5", LAUNCHER(stencil_stages5))
         .runs_on(days::sm_80)
         .needs(kWholeVectors)
+        .variant("stages9", LAUNCHER(stencil_stages9))
+        .runs_on(days::sm_80)
+        .needs(kWholeVectors)
+        .variant("names", LAUNCHER(stencil_names))
+        .runs_on(days::sm_80)
+        .needs(kWholeVectors)
         .variant("mbarrier", LAUNCHER(stencil_mbarrier))
+        .runs_on(days::sm_80)
+        .needs(kWholeVectors)
+        .variant("pipeline", LAUNCHER(stencil_pipeline))
         .runs_on(days::sm_80)
         .needs(kWholeVectors)
         .variant("bulk", LAUNCHER(stencil_bulk))
@@ -67,40 +76,30 @@ const auto stencil =
         .needs(kWholeVectors)
         .variant("tensor", LAUNCHER(stencil_tensor))
         .runs_on(days::sm_90)
-        .needs(kWholeVectors, kBoxesWithin)
+        .needs(kWholeVectors)
+        .variant("wide", LAUNCHER(stencil_wide))
+        .runs_on(days::sm_90)
+        .needs(kWholeLines)
+        .variant("swizzle", LAUNCHER(stencil_swizzle))
+        .runs_on(days::sm_90)
+        .needs(kWholeLines)
         .exercise(LAUNCHER(exercise),
                   "a stencil that has three rows under way while it computes with a fourth", "plain",
                   "stages4", {.reads_per_input = 1.3, .under_way = 12000})
         .needs(kWholeVectors)
         .reference(LAUNCHER(stencil_reference))
         .parallel(LAUNCHER(stencil_parallel))
-        // One; a row, a column; primes; around the radius (4), the margin (8), the least part (16), the strip (1,008) and the tile
-        // (1,024); several strips and parts, one and more blocks a multiprocessor; more rounds of the ring than its phase has
-        // bits; a last strip that lies in the margin of the one before.
-        .shapes({{1, 1, 1},
-                 {1, 4, 1},
-                 {3, 7, 2},
-                 {300, 1, 1},
-                 {4, 4, 1},
-                 {5, 8, 4},
-                 {17, 1004, 1},
-                 {16, 1008, 2},
-                 {9, 1012, 1},
-                 {33, 1016, 1},
-                 {37, 1020, 3},
-                 {8, 1024, 1},
-                 {13, 1009, 1},
-                 {67, 251, 1},
-                 {211, 12, 1},
-                 {21, 2016, 1},
-                 {50, 2020, 2},
-                 {18, 3028, 4},
-                 {131, 64, 4}})
-        .gpu_shapes({{1021, 4100, 2}, {4099, 2052, 1}, {1, 524288, 4}, {262144, 4, 3}})
-        .bench({{16384, 16384, 1}, {16384, 16384, 2}, {16384, 16384, 3}, {16384, 16384, 4}})
-        .sweep({{16384, 16384, 1}, {16384, 16384, 2}, {16384, 16384, 3}, {16384, 16384, 4}},
-               {.over = "blocks"})
-        .show({{256, 2016, 1}})
+        // One; a row, a column; primes; around the radius (4), the margin (8), the least part (16), the strip (1,024) and the tile
+        // (1,040); several strips and parts, one and more blocks a multiprocessor; parts that are no whole rounds of nine rows, and
+        // more rounds of the ring than its phase has bits; a last strip that lies in the margin of the one before; whole lines.
+        .shapes({{1, 1, 1},     {1, 4, 1},     {3, 7, 2},     {300, 1, 1},  {4, 4, 1},
+                 {5, 8, 3},     {17, 1020, 1}, {16, 1024, 2}, {9, 1028, 1}, {33, 1032, 1},
+                 {37, 1036, 3}, {8, 1040, 1},  {13, 1009, 1}, {67, 251, 1}, {211, 12, 1},
+                 {21, 2048, 1}, {50, 2052, 2}, {18, 3104, 3}, {1, 32, 1},   {131, 64, 3}})
+        .gpu_shapes({{1021, 4100, 2}, {4099, 2052, 1}, {1, 524288, 3}, {262144, 4, 3}})
+        .bench({{16384, 16384, 1}, {16384, 16384, 2}, {16384, 16384, 3}})
+        .sweep({{16384, 16384, 1}, {16384, 16384, 2}, {16384, 16384, 3}}, {.over = "blocks"})
+        .show({{256, 2048, 1}})
         .inputs(field(random_values()))
         .hostile("NaN, infinity, 1e30", field(filled(sparse_special)))
         .hostile("denormals", field(filled(denormal)))

@@ -11,63 +11,89 @@
 
 namespace day65 {
 
-using Vector = days::Vec<float>;  // 4 columns: what one thread fetches and computes of a row
-using Row = Vector[kThreads];     // the kTile columns of a row that a block fetches
+using Vector = days::Vec<float>;            // 4 columns: what one thread fetches and computes of a row
+inline constexpr int kVectors = kTile / 4;  // of a tile
+using Row = Vector[kVectors];               // the kTile columns of a row that a block fetches
 
 // A block's part of the field, and this thread's place in it.
 struct Part {
-  int64_t first, last;  // the rows that the block computes
-  int64_t
-      left;  // the column where its tile begins: kMargin before those that it computes, so it may be negative
-  int64_t col;    // the first of this thread's four columns
-  bool inside;    // these columns are of the field
-  bool computes;  // and they are not in the margin
+  int first, last;  // the rows that the block computes
+  int left;         // the column where its tile begins, kMargin before the strip: it may be negative
+  int own;          // which vector of a row's tile holds this thread's four columns
+  int margin;       // threads 0 to 3: which vector of the margins the thread fetches besides
 
   template <class T>
   __device__ Part(const Stencil<T>& p, const March& march) {
-    first = blockIdx.x / march.strips * march.rows;
-    last = min(first + march.rows, int64_t{p.rows});
-    left = blockIdx.x % march.strips * kStrip - kMargin;
-    col = left + 4 * static_cast<int>(threadIdx.x);
-    inside = col >= 0 && col < p.cols;
-    computes = inside && threadIdx.x >= kMargin / 4 && threadIdx.x < kThreads - kMargin / 4;
+    first = static_cast<int>(blockIdx.x / march.strips * march.rows);
+    last = static_cast<int>(min(first + march.rows, int64_t{p.rows}));
+    const int strip = static_cast<int>(blockIdx.x % march.strips), thread = static_cast<int>(threadIdx.x);
+    left = strip * kStrip - kMargin;
+    own = kMargin / 4 + thread;
+    margin = thread < kMargin / 4 ? thread : thread + kStrip / 4;
+  }
+  __device__ bool has_margin() const { return threadIdx.x < 2 * kMargin / 4; }
+  // Whether a vector of a row's tile is of the field, and where it is there.
+  template <class T>
+  __device__ bool has(const Stencil<T>& p, int row, int vector) const {
+    const int at = left + 4 * vector;
+    return row >= 0 && row < p.rows && at >= 0 && at < p.cols;
+  }
+  template <class T>
+  __device__ const float* find(const Stencil<T>& p, int row, int vector) const {
+    return p.in + int64_t{row} * p.cols + left + 4 * vector;
+  }
+  // Stores this thread's four columns of a row of out, if the block computes it.
+  template <class T>
+  __device__ void store(const Stencil<T>& p, int row, const Vector& done) const {
+    const int col = left + 4 * own;
+    if (col < p.cols && row >= first && row < last) days::store16(p.out + int64_t{row} * p.cols + col, done);
   }
 };
 
-// The twelve values of a row that a thread's four columns depend on. The first and the last thread have no neighbour on one
-// side; they take their own values there, and nobody stores what they compute.
+// The twelve values of a row that a thread's four columns depend on, of which `own` points at the middle four.
 struct Near {
-  Vector left, own, right;
-  __device__ explicit Near(const Row& row)
-      : left(row[threadIdx.x > 0 ? threadIdx.x - 1 : 0]),
-        own(row[threadIdx.x]),
-        right(row[threadIdx.x < kThreads - 1 ? threadIdx.x + 1 : kThreads - 1]) {}
-  __device__ float operator[](int i) const { return i < 4 ? left[i] : i < 8 ? own[i - 4] : right[i - 8]; }
+  Vector left, middle, right;
+  __device__ explicit Near(const Vector* own) : left(own[-1]), middle(own[0]), right(own[1]) {}
+  __device__ float operator[](int i) const { return i < 4 ? left[i] : i < 8 ? middle[i - 4] : right[i - 8]; }
 };
 
-// The unfinished sums of nine rows of out, kRadius above the row that has just come to kRadius below it.
+// The unfinished sums of nine rows of out, kRadius above the row that has just come to kRadius below it, in 4 columns for each
+// of kOwn vectors.
+inline constexpr int kSums = 2 * kRadius + 1;
+template <int kOwn = 1>
 struct Sums {
-  Vector row[2 * kRadius + 1] = {};
+  Vector row[kSums][kOwn] = {};
 
-  // Adds what the row that has just come contributes to each of them. Nobody needs it afterwards.
-  __device__ void add(const Near& near) {
+  // Adds what the row that has just come contributes to each of them. The sum of the row of out that is d - kRadius below it has
+  // the name (turn + d) % 9; where the sums move up after each row, turn is always 0.
+  template <class Values>
+  __device__ void add(const Values& near, int turn = 0) {
+    const auto name = [&](int d) { return (turn + d) % kSums; };
 #pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      row[kRadius][i] += weight(0) * near[4 + i];
+    for (int i = 0; i < 4 * kOwn; ++i) {
+      const auto sum = [&](int d) -> float& { return row[name(d)][i / 4][i % 4]; };
+      sum(kRadius) += weight(0) * near[4 + i];
 #pragma unroll
       for (int k = 1; k <= kRadius; ++k) {
-        row[kRadius][i] += weight(k) * (near[4 + i - k] + near[4 + i + k]);
-        row[kRadius - k][i] += weight(k) * near[4 + i];
-        row[kRadius + k][i] += weight(k) * near[4 + i];
+        sum(kRadius) += weight(k) * (near[4 + i - k] + near[4 + i + k]);
+        sum(kRadius - k) += weight(k) * near[4 + i];
+        sum(kRadius + k) += weight(k) * near[4 + i];
       }
     }
   }
   // The uppermost is complete; all move up by one.
   __device__ Vector take() {
-    const Vector done = row[0];
+    static_assert(kOwn == 1);
+    const Vector done = row[0][0];
 #pragma unroll
-    for (int d = 0; d < 2 * kRadius; ++d) row[d] = row[d + 1];
-    row[2 * kRadius] = {};
+    for (int d = 0; d < kSums - 1; ++d) row[d][0] = row[d + 1][0];
+    row[kSums - 1][0] = {};
+    return done;
+  }
+  // The same, but none moves: the uppermost becomes the lowest, and from now on its name means that.
+  __device__ Vector take(int turn, int own = 0) {
+    const Vector done = row[turn][own];
+    row[turn][own] = {};
     return done;
   }
 };

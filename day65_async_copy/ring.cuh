@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: MIT
 //
-// The ring of rung 8 for the rungs after it, whose rows one thread asks the copy engine for.
+// The ring of rung 10 for the rungs after it, in which a warp of its own asks the copy engine for the rows.
 #pragma once
 
 #include <cstdint>
 
+#include "common/check.h"
 #include "common/ptx.h"
 #include "day65_async_copy/march.cuh"
 
 namespace day65 {
 
-// Each stage is "full" once the bytes that were announced for it have come, and "empty" once all warps have read it.
-template <int kStages>
-struct alignas(128) Ring {
-  Row stage[kStages];
+// The rows of a stage. One wait, one arrival and one announcement are then for three rows.
+inline constexpr int kRows = 3;
+
+// Each stage is "full" once the bytes that were announced for it have come, and "empty" once kReaders warps have read it.
+template <class Stage, int kStages, int kReaders>
+struct Ring {
+  Stage stage[kStages];
   uint64_t full[kStages], empty[kStages];
 
   // For all threads; ends with a barrier.
@@ -21,7 +25,7 @@ struct alignas(128) Ring {
     if (threadIdx.x == 0) {
       for (int s = 0; s < kStages; ++s) {
         days::ptx::mbarrier_init(&full[s], 1);
-        days::ptx::mbarrier_init(&empty[s], kThreads / days::kWarpSize);
+        days::ptx::mbarrier_init(&empty[s], kReaders);
       }
     }
     days::ptx::fence_proxy_async_shared();  // the engine, too, must see what was written here
@@ -46,5 +50,11 @@ struct Turn {
     }
   }
 };
+
+// How many stages bring all rows that a part needs. The sums go by nine names, so it is a multiple of nine rows; what comes
+// behind the last one is added to sums that nobody stores.
+__device__ inline int stages_of(const Part& part) {
+  return (part.last - part.first + 2 * kRadius + kSums - 1) / kSums * (kSums / kRows);
+}
 
 }  // namespace day65

@@ -29,16 +29,17 @@ DAYS_HOST_DEVICE constexpr float weight(int k) {
   return k == 0 ? -205.0f / 36 : k == 1 ? 8.0f / 5 : k == 2 ? -1.0f / 5 : k == 3 ? 8.0f / 315 : -1.0f / 560;
 }
 
-// A block fetches kTile columns of a row at a time, 4 KiB. It computes all of them but a margin on each side: of the outermost
-// kRadius columns it does not have the neighbours, and a margin of 8 columns lets every strip begin where a sector of 32 bytes
-// does.
+// A block computes a strip of kStrip columns, four a thread. Of each row it fetches the strip and a margin of 8 columns on both
+// sides: four would do, but with eight every tile begins where a sector of 32 bytes does.
 inline constexpr int kThreads = 256;
-inline constexpr int kTile = 4 * kThreads;
+inline constexpr int kStrip = 4 * kThreads;
 inline constexpr int kMargin = 8;
-inline constexpr int kStrip = kTile - 2 * kMargin;
+inline constexpr int kTile = kStrip + 2 * kMargin;
 static_assert(kMargin >= kRadius);
-inline constexpr int kMostBlocks = 4;  // that a multiprocessor can be given: 64 registers for each thread
+inline constexpr int kMostBlocks = 3;  // that a multiprocessor can be given: 80 registers for each thread
 inline constexpr int kLeastRows = 16;  // a block marches over so many at least
+// A place in a tile, or a row that is fetched ahead, lies so far beyond the field at most, and is counted in 32 bits.
+inline constexpr int kMostExtent = 2147483647 - 2048;
 
 // How the field is dealt out: in strips of columns, each in parts of so many rows. A block marches down one part of a strip.
 struct March {
@@ -63,6 +64,8 @@ template <class T>
 void require_problem(const Stencil<T>& p, const char* variant) {
   days::require(p.rows > 0 && p.cols > 0, variant, ": rows and cols must be positive; rows is", p.rows,
                 "and cols", p.cols);
+  days::require(p.rows <= kMostExtent && p.cols <= kMostExtent, variant, ": rows and cols must be at most",
+                kMostExtent, "; rows is", p.rows, "and cols", p.cols);
   days::require(p.blocks > 0 && p.blocks <= kMostBlocks, variant, ": a multiprocessor can be given 1 to",
                 kMostBlocks, "blocks, not", p.blocks);
   const uintptr_t in = reinterpret_cast<uintptr_t>(p.in), out = reinterpret_cast<uintptr_t>(p.out);
@@ -74,9 +77,9 @@ void require_problem(const Stencil<T>& p, const char* variant) {
 inline constexpr auto kWholeVectors =
     days::needs("cols % 4 == 0, 16-byte aligned in, out",
                 [](const auto& p) { return p.cols % 4 == 0 && days::aligned16(p.in, p.out); });
-// A box's place is two numbers of 32 bits, and the last tile juts out of the field.
-inline constexpr auto kBoxesWithin = days::needs("rows, cols <= 2^31 - 1025", [](const auto& p) {
-  return std::max(p.rows, p.cols) <= 2147483647 - kTile;
+// The field as a tensor of lines of 128 bytes.
+inline constexpr auto kWholeLines = days::needs("cols % 32 == 0, 16-byte aligned in, out", [](const auto& p) {
+  return p.cols % 32 == 0 && days::aligned16(p.in, p.out);
 });
 
 void stencil_direct(const Stencil<float>&, cudaStream_t);
@@ -86,9 +89,14 @@ void stencil_async(const Stencil<float>&, cudaStream_t);
 void stencil_stages3(const Stencil<float>&, cudaStream_t);
 void stencil_stages4(const Stencil<float>&, cudaStream_t);
 void stencil_stages5(const Stencil<float>&, cudaStream_t);
+void stencil_stages9(const Stencil<float>&, cudaStream_t);
+void stencil_names(const Stencil<float>&, cudaStream_t);
 void stencil_mbarrier(const Stencil<float>&, cudaStream_t);
+void stencil_pipeline(const Stencil<float>&, cudaStream_t);
 void stencil_bulk(const Stencil<float>&, cudaStream_t);
 void stencil_tensor(const Stencil<float>&, cudaStream_t);
+void stencil_wide(const Stencil<float>&, cudaStream_t);
+void stencil_swizzle(const Stencil<float>&, cudaStream_t);
 
 // Yours: exercise.cu. Takes what plain takes.
 void exercise(const Stencil<float>&, cudaStream_t);
