@@ -18,6 +18,7 @@ namespace {
 // A thread an element of c.
 template <void (*kKernel)(Matmul<float>)>
 void launch(const Matmul<float>& p, cudaStream_t stream) {
+  days::require_needs(p, "wrong", kMAlongY);
   const dim3 block(32, 8);
   const dim3 grid(days::ceil_div(p.n, 32), days::ceil_div(p.m, 8));
   kKernel<<<grid, block, 0, stream>>>(p);

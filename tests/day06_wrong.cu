@@ -19,6 +19,7 @@ namespace {
 // Blocks of 256 threads for 8 x 32 elements of c.
 template <void (*kKernel)(Matmul<float>)>
 void launch(const Matmul<float>& p, cudaStream_t stream) {
+  days::require_needs(p, "wrong", kMAlongY);
   const dim3 grid(days::ceil_div(p.n, 32), days::ceil_div(p.m, 8));
   kKernel<<<grid, 256, 0, stream>>>(p);
   CUDA_CHECK_LAUNCH();

@@ -27,6 +27,7 @@ __device__ void each(const Problem& p, Finish finish) {
 }
 template <class Problem, void (*kKernel)(Problem)>
 void launch_any(const Problem& p, cudaStream_t stream) {
+  days::require_needs(p, "wrong", kMAlongY);
   kKernel<<<tile_grid(p.m, p.n), tile_block(), 0, stream>>>(p);
   CUDA_CHECK_LAUNCH();
 }
