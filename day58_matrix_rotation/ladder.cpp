@@ -153,6 +153,7 @@ const auto quarter =
         .variant("vectors", LAUNCHER(quarter_vectors))
         .needs(kWholeSquares)
         .baseline("NPP")
+        .needs(kTwoEachWay)
         .reference(LAUNCHER(rotate_reference))
         .parallel(LAUNCHER(rotate_parallel))
         .shapes(kShapes)

@@ -107,6 +107,9 @@ inline constexpr auto kHeightBy32 =
     days::at_most("height", 32 * days::kMaxGridY, [](const auto& p) { return p.height; });
 inline constexpr auto kSideBy16 =
     days::at_most("height", 16 * days::kMaxGridY, [](const auto& p) { return p.height; });
+// NPP turns no single row or column: NPP_RECTANGLE_ERROR is its answer to a picture with an extent of 1.
+inline constexpr auto kTwoEachWay =
+    days::needs("height, width >= 2", [](const auto& p) { return p.height >= 2 && p.width >= 2; });
 inline constexpr auto kWholeSquares =
     days::needs("height, width % 4 == 0 (8 in uint8), 16-byte aligned", []<class T>(const Rotate<T>& p) {
       return p.height % kSide<T> == 0 && p.width % kSide<T> == 0 && days::aligned16(p.in, p.out) &&

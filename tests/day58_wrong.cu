@@ -161,13 +161,15 @@ __device__ void turn(const Ring& ring) {
   *ring.at[0] = d;
 }
 
-// The owners' rectangle has (side + 1) / 2 in both directions: of an odd side the middle row's rings have two owners.
+// The owners' rectangle has (side + 1) / 2 in both directions: of an odd side the middle row's rings have two owners. A thread turns
+// the rings of a row one after the other, so that an owner comes long after the other one, and not by luck.
 __global__ void two_owners_kernel(InPlace<uint32_t> p) {
-  const auto [row, col] = here();
-  if (row < (p.height + 1) / 2 && col < (p.width + 1) / 2) turn(ring_of({row, col}, p));
+  const int row = static_cast<int>(blockIdx.x * kTile + threadIdx.x), side = (p.height + 1) / 2;
+  for (int col = 0; row < side && col < side; ++col) turn(ring_of({row, col}, p));
 }
 void two_owners(const InPlace<uint32_t>& p, cudaStream_t stream) {
-  launch(two_owners_kernel, p, stream);
+  two_owners_kernel<<<static_cast<unsigned>(days::ceil_div(p.height, kTile)), kTile, 0, stream>>>(p);
+  CUDA_CHECK_LAUNCH();
 }
 MUST_REJECT(in_place, two_owners, "3 x 3: image[|simt-race-global");
 
@@ -193,15 +195,17 @@ void overwrites(const InPlace<uint32_t>& p, cudaStream_t stream) {
 }
 MUST_REJECT(in_place, overwrites, "2 x 2: image[");
 
-// Every pixel is fetched by its own thread: nobody waits until the other one has been read.
+// Every pixel fetches its own value, a row's one after the other by one thread: nobody waits until the other one has been read.
 __global__ void each_its_own_kernel(InPlace<uint32_t> p) {
-  const auto [row, col] = here();
-  if (row >= p.height || col >= p.width) return;
-  const Place from = turned(row, col, p.height, p.width, 4 - p.quarters);
-  p.image[index({row, col}, p.width)] = p.image[index(from, p.width)];
+  const int row = static_cast<int>(blockIdx.x * kTile + threadIdx.x);
+  for (int col = 0; row < p.height && col < p.width; ++col) {
+    const Place from = turned(row, col, p.height, p.width, 4 - p.quarters);
+    p.image[index({row, col}, p.width)] = p.image[index(from, p.width)];
+  }
 }
 void each_its_own(const InPlace<uint32_t>& p, cudaStream_t stream) {
-  launch(each_its_own_kernel, p, stream);
+  each_its_own_kernel<<<static_cast<unsigned>(days::ceil_div(p.height, kTile)), kTile, 0, stream>>>(p);
+  CUDA_CHECK_LAUNCH();
 }
 MUST_REJECT(in_place, each_its_own, ": image[|simt-race-global");
 

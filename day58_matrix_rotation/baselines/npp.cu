@@ -25,6 +25,7 @@ template <class T>
 void quarter_npp(const Rotate<T>& p, cudaStream_t stream) {
   require_quarter(p, "NPP");
   require_npp(p);
+  days::require_needs(p, "NPP", kTwoEachWay);
   const NppiSize size{p.width, p.height};
   const NppiRect from{0, 0, p.width, p.height}, to{0, 0, p.out_width(), p.out_height()};
   const int from_step = p.width * static_cast<int>(sizeof(T)),
