@@ -6,10 +6,13 @@
 #include <cmath>
 #include <cstdint>
 #include <string>
+#include <typeinfo>
 #include <vector>
 
 #include "common/buffer.h"
+#include "common/instance.h"
 #include "common/random.h"
+#include "common/stream.h"
 #include "common/testing.h"
 #include "day46_rope/frequencies.h"
 #include "day46_rope/rope.h"
@@ -231,6 +234,32 @@ TEST(Day46, ScoresDependOnTheDistanceAlone) {
     EXPECT_LT(worst(variant, 1000003), 1e-5) << variant.name;
   EXPECT_LT(worst(of_name("rope_interleaved", "interleaved"), 1000003), 1e-5);
   EXPECT_GT(worst(of_name("rope_product", "product"), 1000003), 1e-2);
+}
+
+// The harness's case of special values, of any shape.
+days::Report of_special_values(const char* name, const days::Shape& shape, const days::Row& row) {
+  const auto [ladder, type] = days::testing_detail::find_ladder(name, typeid(Rope<float>));
+  size_t maker = 0;
+  while (ladder.makers.at(maker).name != "special values") ++maker;
+  const days::Stream stream;
+  return days::Instance(ladder, type, shape, maker).run(row, stream);
+}
+
+// 355 is nearly 113 pi, so that sin(1065) is -0.00009: an angle in fp32 may have its sign wrong, and infinity times it, too. At 1702 a
+// pair is so near the largest number that the angle decides whether it is infinite. Inputs that ask for such digits are no test
+// of a kernel. With 17 heads of q each pair of special values comes by at each angle.
+TEST(Day46, SpecialValuesAskForNoMoreDigitsThanAnAngleHas) {
+  for (const days::Row& row :
+       days::testing_detail::find_ladder("rope_product", typeid(Rope<float>)).ladder.rows) {
+    const days::Report report = of_special_values("rope_product", {1703, 1703, 17, 1, 64}, row);
+    EXPECT_TRUE(report.ok()) << row.name << ":\n" << report.text();
+  }
+}
+// What turns the wrong way is still rejected by them.
+TEST(Day46, SpecialValuesShowAWrongSign) {
+  for (const days::Row& row :
+       days::testing_detail::find_ladder("rope_backward", typeid(Rope<float>)).ladder.rows)
+    EXPECT_FALSE(of_special_values("rope", {33, 33, 17, 1, 16}, row).ok()) << row.name;
 }
 
 // Forward and then backward is where one began, at any position; a rotation is orthogonal, so that this is its gradient:
