@@ -419,6 +419,79 @@ TYPED_TEST(MatmulProblem, CheckLargeSeesWhatIsWrong) {
   EXPECT_FALSE(matmul_check_large(p).ok());
 }
 
+// A row of a with a NaN and columns of b with infinities make a row and columns of the like: these are right, nothing else may become
+// so, and what lies among them is still seen.
+TYPED_TEST(MatmulProblem, CheckLargeKnowsInfinityAndNan) {
+  Product<TypeParam> product(70, 90, 130);
+  const auto& p = product.p;
+  const auto set = [](std::vector<TypeParam>& x, size_t at, double value) {
+    x[at] = from_double<TypeParam>(value);
+  };
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  set(product.a, 5 * 130 + 7, kNan);
+  set(product.b, 11 * 90 + 13, kInfinity);
+  set(product.b, 0 * 90 + 89, -kInfinity);
+  matmul_parallel(p);
+  EXPECT_TRUE(matmul_check_large(p).ok()) << matmul_check_large(p).text();
+  matmul_reference(p);
+  ASSERT_TRUE(matmul_check_large(p).ok()) << matmul_check_large(p).text();
+  const std::vector<TypeParam> right = product.c;
+  ASSERT_TRUE(std::isnan(to_double(right[5 * 90 + 40])));
+  ASSERT_TRUE(std::isinf(to_double(right[6 * 90 + 13])));
+  ASSERT_TRUE(std::isfinite(to_double(right[6 * 90 + 40])));
+
+  const auto with = [&](size_t row, size_t col, double value) {
+    product.c = right;
+    set(product.c, row * 90 + col, value);
+    return matmul_check_large(p);
+  };
+  EXPECT_FALSE(with(5, 40, 1).ok());                                     // the NaN is lost in one element
+  EXPECT_FALSE(with(6, 40, kNan).ok());                                  // and comes up in another row
+  EXPECT_FALSE(with(6, 13, 1).ok());                                     // an infinity is lost,
+  EXPECT_FALSE(with(6, 13, kNan).ok());                                  // has become none,
+  EXPECT_FALSE(with(6, 13, -to_double(right[6 * 90 + 13])).ok());        // has the other sign,
+  EXPECT_FALSE(with(6, 14, kInfinity).ok());                             // comes up in another column
+  EXPECT_FALSE(with(6, 40, to_double(right[6 * 90 + 40]) + 1000).ok());  // a number among them is wrong
+  product.c = right;
+  for (size_t col = 0; col < 90; ++col) set(product.c, 5 * 90 + col, 0);  // the row was skipped
+  EXPECT_FALSE(matmul_check_large(p).ok());
+  product.c = right;
+  for (size_t col = 0; col < 90; ++col) set(product.c, 69 * 90 + col, kNan);  // a row takes another one's
+  EXPECT_FALSE(matmul_check_large(p).ok());
+}
+
+// The same of operands that are stored transposed.
+TEST(GemmCheck, CheckLargeFindsTheRowOfATransposedOperand) {
+  constexpr int kM = 40, kN = 50, kK = 60;
+  for (const Op op_a : {Op::kN, Op::kT}) {
+    for (const Op op_b : {Op::kN, Op::kT}) {
+      Product<float> product(kM, kN, kK);
+      const BasicGemm<float, float, float> p{product.a.data(),
+                                             product.b.data(),
+                                             product.c.data(),
+                                             kM,
+                                             kN,
+                                             kK,
+                                             op_a == Op::kN ? kK : kM,
+                                             op_b == Op::kN ? kN : kK,
+                                             kN,
+                                             0.5f,
+                                             0,
+                                             op_a,
+                                             op_b};
+      product.a[static_cast<size_t>(p.at_a(3, 9))] = kNan;
+      product.b[static_cast<size_t>(p.at_b(9, 4))] = std::numeric_limits<float>::infinity();
+      gemm_reference(p);
+      EXPECT_TRUE(gemm_check_large(p).ok()) << gemm_check_large(p).text();
+      product.c[3 * kN + 17] = 0;
+      EXPECT_FALSE(gemm_check_large(p).ok());
+      gemm_reference(p);
+      product.c[9 * kN + 17] = kNan;
+      EXPECT_FALSE(gemm_check_large(p).ok());
+    }
+  }
+}
+
 // A lower precision, small and everywhere, is seen too: products of inputs that were rounded to half.
 TEST(MatmulCheck, CheckLargeSeesLowerPrecision) {
   Product<float> exact_product(64, 64, 300), rounded(64, 64, 300);

@@ -229,45 +229,70 @@ struct GemmTolerance {
 // own error, so every row is looked at, and what is not seen is an error below that noise. Then a sample of
 // elements, the corners among them, against the reference with an element's own tolerance, which sees an
 // error that is small and everywhere, as of a lower precision.
+//
+// A row of op(a) or a column of op(b) that holds a NaN or an infinity makes a row or a column of c of the like, and a sum
+// with one of these says nothing of the others in it. So Freivalds' check leaves such rows and columns of c out, and all of
+// their elements are compared with the reference; where they are so many that this would take minutes, every so manieth is.
 template <class In, class Out, class Sum>
 Report gemm_check_large(const BasicGemm<In, Out, Sum>& p) {
   require(p.beta == Sum{0}, "gemm_check_large: beta must be 0: c's first values are gone");
   const int64_t rows_a = p.op_a == Op::kN ? p.m : p.k, rows_b = p.op_b == Op::kN ? p.k : p.n;
   const auto rms = [](const In* data, int64_t count) {
-    double sum = 0;
-    for (int64_t i = 0; i < count; i += 97) sum += to_double(data[i]) * to_double(data[i]);
-    return std::sqrt(sum / static_cast<double>((count + 96) / 97));
+    double sum = 0, finite = 0;
+    for (int64_t i = 0; i < count; i += 97) {
+      const double value = to_double(data[i]);
+      if (!std::isfinite(value)) continue;
+      sum += value * value;
+      ++finite;
+    }
+    return std::sqrt(sum / std::max(finite, 1.0));
   };
   const double scale = rms(p.a, rows_a * p.lda) * rms(p.b, rows_b * p.ldb);
   const double alpha = static_cast<double>(p.alpha);
   const Bound bound = detail::gemm_bound(p, scale, 1, 0);
 
   Report report;
-  const auto on_cores = [](int n, const auto& body) {  // a matrix is some gigabytes
+  const auto on_cores = [](int64_t n, const auto& body) {  // a matrix is some gigabytes
     parallel_ranges(static_cast<size_t>(n) << 18, [&](size_t, size_t begin, size_t end) {
       for (size_t i = (begin + (1u << 18) - 1) >> 18; i < (end + (1u << 18) - 1) >> 18; ++i)
         body(static_cast<int>(i));
     });
   };
+  // Which of `count` rows of op(a) or columns of op(b) hold numbers alone; element(i, j) is the j-th of the i-th.
+  const auto finite_of = [&](int count, const auto& element) {
+    std::vector<char> finite(static_cast<size_t>(count), 1);
+    on_cores(count, [&](int i) {
+      for (int j = 0; j < p.k && finite[static_cast<size_t>(i)] != 0; ++j)
+        finite[static_cast<size_t>(i)] = std::isfinite(to_double(element(i, j))) ? 1 : 0;
+    });
+    return finite;
+  };
+  const std::vector<char> row_finite = finite_of(p.m, [&](int row, int i) { return p.a[p.at_a(row, i)]; }),
+                          col_finite = finite_of(p.n, [&](int col, int i) { return p.b[p.at_b(i, col)]; });
+
   for (uint64_t round = 0; round < 3; ++round) {
-    const auto sign = [&](int col) {
-      return (random_bits(round, static_cast<uint64_t>(col)) & 1) != 0 ? 1.0 : -1.0;
-    };
+    // Of columns that are left out 0.
     std::vector<double> signs(static_cast<size_t>(p.n)), b_times(static_cast<size_t>(p.k));
-    for (int col = 0; col < p.n; ++col) signs[static_cast<size_t>(col)] = sign(col);
-    on_cores(p.k, [&](int i) {
+    for (size_t col = 0; col < signs.size(); ++col)
+      signs[col] = col_finite[col] == 0 ? 0.0 : (random_bits(round, col) & 1) != 0 ? 1.0 : -1.0;
+    // The sum of `count` elements with these signs; infinity times 0 would be no number.
+    const auto with_signs = [&](const auto& element) {
       double sum = 0;
-      for (int col = 0; col < p.n; ++col)
-        sum += to_double(p.b[p.at_b(i, col)]) * signs[static_cast<size_t>(col)];
-      b_times[static_cast<size_t>(i)] = sum;
+      for (int col = 0; col < p.n; ++col) {
+        const double sign = signs[static_cast<size_t>(col)];
+        if (sign != 0) sum += to_double(element(col)) * sign;
+      }
+      return sum;
+    };
+    on_cores(p.k, [&](int i) {
+      b_times[static_cast<size_t>(i)] = with_signs([&](int col) { return p.b[p.at_b(i, col)]; });
     });
     std::vector<double> got(static_cast<size_t>(p.m)), want(static_cast<size_t>(p.m));
     on_cores(p.m, [&](int row) {
-      double sum = 0, right = 0;
-      for (int col = 0; col < p.n; ++col)
-        sum += to_double(p.c[p.at_c(row, col)]) * signs[static_cast<size_t>(col)];
+      if (row_finite[static_cast<size_t>(row)] == 0) return;
+      double right = 0;
       for (int i = 0; i < p.k; ++i) right += to_double(p.a[p.at_a(row, i)]) * b_times[static_cast<size_t>(i)];
-      got[static_cast<size_t>(row)] = sum;
+      got[static_cast<size_t>(row)] = with_signs([&](int col) { return p.c[p.at_c(row, col)]; });
       want[static_cast<size_t>(row)] = alpha * right;
     });
     // An element is about sqrt(k) * scale; eight times the root of the sum of n such errors, squared.
@@ -285,26 +310,44 @@ Report gemm_check_large(const BasicGemm<In, Out, Sum>& p) {
     }
   }
 
+  // Elements (row, col) to be compared: the corners, others at random, and those of rows and columns that were left out.
+  struct Place {
+    int row, col;
+  };
   constexpr int kSampled = 4096;
-  std::vector<Out> got(kSampled), want(kSampled);
-  std::vector<size_t> where(kSampled);
-  on_cores(kSampled, [&](int sample) {
-    const size_t i = static_cast<size_t>(sample);
-    int row = static_cast<int>(uniform_integer(101, i, 0, p.m)),
-        col = static_cast<int>(uniform_integer(102, i, 0, p.n));
-    if (i < 4) {
-      row = i % 2 == 0 ? 0 : p.m - 1;
-      col = i / 2 == 0 ? 0 : p.n - 1;
-    }
-    where[i] = static_cast<size_t>(row) * static_cast<size_t>(p.n) + static_cast<size_t>(col);
-    got[i] = p.c[p.at_c(row, col)];
-    want[i] = from_double<Out>(alpha * gemm_product(p, row, col));
+  std::vector<Place> places = {{0, 0}, {p.m - 1, 0}, {0, p.n - 1}, {p.m - 1, p.n - 1}};
+  for (size_t i = places.size(); i < kSampled; ++i) {
+    places.push_back({static_cast<int>(uniform_integer(101, i, 0, p.m)),
+                      static_cast<int>(uniform_integer(102, i, 0, p.n))});
+  }
+  const int64_t rows_out = std::count(row_finite.begin(), row_finite.end(), 0),
+                cols_out = std::count(col_finite.begin(), col_finite.end(), 0);
+  const double elements = static_cast<double>(rows_out * p.n + cols_out * p.m);
+  constexpr double kMostProducts = 4e9, kMostElements = 1 << 26;  // seconds of some cores; half a gigabyte
+  const int every =
+      static_cast<int>(std::ceil(std::max({1.0, elements * p.k / kMostProducts, elements / kMostElements})));
+  for (int row = 0; row < p.m; ++row) {
+    for (int col = row_finite[static_cast<size_t>(row)] != 0 ? p.n : row % every; col < p.n; col += every)
+      places.push_back({row, col});
+  }
+  for (int col = 0; col < p.n; ++col) {
+    for (int row = col_finite[static_cast<size_t>(col)] != 0 ? p.m : col % every; row < p.m; row += every)
+      if (row_finite[static_cast<size_t>(row)] != 0) places.push_back({row, col});
+  }
+  std::vector<Out> got(places.size()), want(places.size());
+  on_cores(static_cast<int64_t>(places.size()), [&](int i) {
+    const auto [row, col] = places[static_cast<size_t>(i)];
+    got[static_cast<size_t>(i)] = p.c[p.at_c(row, col)];
+    want[static_cast<size_t>(i)] = from_double<Out>(alpha * gemm_product(p, row, col));
   });
-  Report sampled = compare(got.data(), want.data(), kSampled, bound);
+  const auto where = [&](size_t i) {
+    return static_cast<size_t>(places[i].row) * static_cast<size_t>(p.n) + static_cast<size_t>(places[i].col);
+  };
+  Report sampled = compare(got.data(), want.data(), places.size(), bound);
   sampled.name = "c";
   sampled.dims = {p.m, p.n};
-  sampled.worst_at = where[sampled.worst_at];
-  for (Mismatch& mismatch : sampled.first) mismatch.index = where[mismatch.index];
+  sampled.worst_at = where(sampled.worst_at);
+  for (Mismatch& mismatch : sampled.first) mismatch.index = where(mismatch.index);
   sampled.merge(report);
   return sampled;
 }
