@@ -129,7 +129,8 @@ const auto layer =
               .needs(kMAlongY)
               .variant("composed", LAUNCHER(layer_composed))
               .needs(kMAlongY)
-              .baseline("cuBLAS, pass"))
+              .baseline("cuBLAS, pass")
+              .needs(kMAlongY))
         .reference(LAUNCHER(reference))
         .by_rows([](const auto& p) { return static_cast<size_t>(p.m); },
                  [](const auto& p, size_t begin, size_t end) { return some_rows(p, begin, end); })

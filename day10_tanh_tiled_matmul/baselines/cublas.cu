@@ -13,6 +13,7 @@ void cublas_then_tanh(const TanhMatmul<float>& p, cudaStream_t stream) {
 }
 
 void cublas_then_pass(const Layer<float>& p, cudaStream_t stream) {
+  days::require_needs(p, "cuBLAS, pass", kMAlongY);  // of the pass, whose tiles are the rungs'
   days::matmul_cublas(p, stream);
   finish_layer(p, stream);
 }
