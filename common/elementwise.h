@@ -58,7 +58,8 @@ L elementwise_sizes(const L& ladder) {
   return ladder.extents({"n"})
       .shapes({{1},   {2},   {3},   {4},    {5},    {7},    {8},    {9},    {31},   {33},   {255},
                {256}, {257}, {511}, {1023}, {1024}, {1025}, {2047}, {2048}, {2049}, {8201}, {65537}})
-      .gpu_shapes({{(1 << 26) + 5}})
+      // Several rounds of any grid, and more elements than a float counts.
+      .gpu_shapes({{(1 << 24) + 5}})
       .bench({{1 << 28}})
       .sweep({{1 << 14}, {1 << 18}, {1000003}, {1 << 22}, {1 << 24}, {(1 << 26) + 5}, {1 << 28}})
       .show({{1 << 16}});
