@@ -87,7 +87,10 @@ void check_kernel_access(const char* p, std::size_t bytes, Access access, Streng
     stop(caller, "simt-misaligned",
          misaligned_access("The thread", access != Access::read, p, bytes, alignment));
   }
-  if (strength != Strength::plain) note_acquire();
+  if (strength != Strength::plain) {
+    note_acquire();
+    worker->signalled = true;
+  }
   if (global) {
     check_global(p, bytes, access, caller);
     const Cells cells = {shadow.words, shadow.bytes, shadow.arena, nullptr, kUnknownWriter};
@@ -105,6 +108,8 @@ void check_kernel_access(const char* p, std::size_t bytes, Access access, Streng
                      verb_of_read(access), name_of(p, bytes, nullptr).c_str()));
   } else {
     const Block& block = check_shared(p, bytes, access, caller);
+    if (&block != current->block && strength == Strength::plain)
+      use_remote_shared(block, bytes, access, caller);
     if (__builtin_expect(worker->pending_copies != 0, 0))
       check_async_wait(p, bytes, access != Access::read, caller);
     const Cells cells = {block.cells, block.byte_cells, block.shared, &block, block.first_segment};

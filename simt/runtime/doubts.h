@@ -25,6 +25,12 @@ void settle_block(const Block& block);
 void forget_unsynced();  // of volatile accesses, whose readers may look again after what comes now
 void prefer_unwritten(Failure& failure);
 
+// ---- remote_shared.cpp ----
+enum class Access : std::uint8_t;
+// A plain access of the running thread to the shared memory of another block of its cluster.
+void use_remote_shared(const Block& block, std::size_t bytes, Access access, void* caller);
+void settle_cluster();  // its blocks have ended
+
 // ---- early_reads.cpp ----
 // Host code reads or writes managed or pinned memory. `keep`: a plain read, which may come too early.
 void note_host_access(const char* p, std::size_t bytes, bool keep, void* caller);

@@ -178,6 +178,7 @@ void cluster_wait(Site site) {
   if (phase == kNotArrived)
     fail_at(site, "simt-barrier-divergence", "barrier.cluster.wait without barrier.cluster.arrive before it");
   const bool over = phase <= w.cluster_phase;
+  thread->block->cluster_waited = std::max(thread->block->cluster_waited, phase);
   phase = kNotArrived;
   if (over) return;
   thread->state = State::cluster;
@@ -189,6 +190,11 @@ void sync_cluster(Site site) {
   if (worker && worker->launch->cooperative) return sync_threads(site);  // clusters of one block
   cluster_arrive(site);
   cluster_wait(site);
+}
+
+std::uint64_t next_cluster_phase(const Thread& thread) {
+  const std::uint64_t arrived_for = phase_of(thread);
+  return (arrived_for == kNotArrived ? worker->cluster_phase : arrived_for) + 1;
 }
 
 // Called while `live` still counts the thread.

@@ -74,8 +74,9 @@ struct Block {
   std::size_t shared_bytes = 0;                // of the arena
   AsyncCopies* async = nullptr;                // async.h; null until a thread copies asynchronously
   std::vector<std::uint64_t> cluster_phases;   // of each thread, in named_barriers.cpp
-  NamedBarriers* named = nullptr;              // named_barriers.cpp; null until one is used
-  struct BlockTrace* trace = nullptr;          // trace.cpp; null where nothing is traced
+  std::uint64_t cluster_waited = 0;    // the last phase of the cluster's barrier that a thread waited for
+  NamedBarriers* named = nullptr;      // named_barriers.cpp; null until one is used
+  struct BlockTrace* trace = nullptr;  // trace.cpp; null where nothing is traced
   // Of checked builds (shadow.h): segments from `first_segment` are this block's, those below `ordered` came
   // before its last barrier.
   std::uint32_t first_segment = 0, ordered = 0;

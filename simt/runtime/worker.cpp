@@ -11,6 +11,7 @@
 #include <cstdlib>
 
 #include "copies_under_way.h"
+#include "doubts.h"
 #include "ordering.h"
 #include "permutation.h"
 #include "shared_memory.h"
@@ -185,6 +186,7 @@ void run_resident(Worker& w) {
   w.pollers.clear();
   w.fruitless_polls = 0;
   w.cluster_arrived = 0;
+  w.signalled = false;
   while (!w.stopped()) {
     if (__builtin_expect(w.launch->looks.load(std::memory_order_relaxed) != w.pace.answered, 0))
       look_for_progress(w);
@@ -193,6 +195,7 @@ void run_resident(Worker& w) {
     } else if (w.live_blocks == 0) {
       for (Block* block : w.resident)
         if (block->async) finish_block_copies(*block);
+      if (checked_build) settle_cluster();
       return;
     } else if (!release_active_masks(w) && !retry_waiters(w) && !land_copies(w) && !disappoint_pollers(w) &&
                !wait_for_grid(w)) {
@@ -200,6 +203,7 @@ void run_resident(Worker& w) {
     }
   }
   forget_copies(w);
+  if (checked_build) settle_cluster();
   // Abandoned: whatever the fibers were doing, their stacks are free again.
   w.free_stacks = w.stacks;
 }
@@ -250,6 +254,7 @@ void set_up_block(Worker& w, Block& block, std::uint64_t linear, uint3 index) {
   block.started = block.arrived = block.voted_true = block.votes = 0;
   block.live = block.expected = size;
   block.cluster_phases.clear();
+  block.cluster_waited = 0;
   if (block.named) end_named_barriers(block);
   attach_shared(block, launch.dynamic_shared);
   if (tracing) trace_block_begins(block);
@@ -320,6 +325,7 @@ void notify() {
   if (!worker) return;
   ++worker->progress;
   if (!checked_build) return;
+  worker->signalled = true;
   order_resident(*worker);
   note_release();  // for waiters on other cores
 }

@@ -44,7 +44,8 @@ struct Worker {
   std::deque<std::function<void()>> in_flight;  // asynchronous copies that barriers count
   std::size_t pending_copies = 0;               // stretches of shared memory that copies own (checked builds)
   unsigned cluster_arrived = 0;
-  std::uint64_t cluster_phase = 0;    // completed barriers of the cluster
+  std::uint64_t cluster_phase = 0;  // completed barriers of the cluster
+  bool signalled = false;  // checked builds: something of its blocks may have waited for more than barriers
   std::uint64_t grid_generation = 0;  // of the grid barrier that this worker's threads wait for
   Thread* first_thread = nullptr;     // of the fiber that starts
   Stack* first_stack = nullptr;
@@ -121,6 +122,8 @@ void lane_returned(Worker& w, Warp& warp);
 bool release_active_masks(Worker& w);
 void leave_cluster(Worker& w, const Thread& returned);  // the others may complete the cluster's barrier
 void end_named_barriers(Block& block);
+// The phase of the cluster's barrier that ends after what the thread does now.
+std::uint64_t next_cluster_phase(const Thread& thread);
 std::string describe_named_barrier(const Thread& thread);
 
 }  // namespace simt

@@ -7,4 +7,5 @@
 #include "runtime/checked_host.cpp"
 #include "runtime/checked_races.cpp"
 #include "runtime/early_reads.cpp"
+#include "runtime/remote_shared.cpp"
 #include "runtime/shadow.cpp"
