@@ -24,8 +24,9 @@ def printed(command):
     environment = dict(os.environ, NO_COLOR="1", COLUMNS="80")
     done = subprocess.run(["bash", "-o", "pipefail", "-c", command], cwd=ROOT, env=environment, text=True, check=False,
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    # A pipe's last command may hide that nothing could be built.
-    why = f"exit code {done.returncode}" if done.returncode else "does not link" if "undefined reference" in done.stdout else ""
+    # A pipe's last command may hide that nothing could be built, whatever the note's own edit is.
+    broken = re.search(r"undefined reference|^(?:\./)?(?:common|simt)/\S+: error:", done.stdout, re.MULTILINE)
+    why = f"exit code {done.returncode}" if done.returncode else "does not build" if broken else ""
     if why:
         print(f"FAIL {command}: {why}\n{done.stdout[-500:]}{done.stderr[-500:]}")
         return None
