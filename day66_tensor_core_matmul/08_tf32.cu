@@ -21,8 +21,7 @@ constexpr int kThreads = kSizes.threads();
 constexpr int kGroup = 16;  // rows of tiles
 
 // Every operand is rounded once, for eight or four products of 16 x 8 x 8.
-struct Rounded {
-  static constexpr bool kFetchesLast = true;
+struct Rounded : OneProduct {
   static constexpr int kM = kSizes.warp_m / 16, kN = kSizes.warp_n / 8;
 
   template <class T, Sizes kS>

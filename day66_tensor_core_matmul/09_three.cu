@@ -45,18 +45,18 @@ struct ThreeProducts {
   };
   __device__ __forceinline__ static void add(float (&sum)[kM][kN][4], const Operands<float, kSizes>& x) {
 #pragma unroll
-    for (int j = 0; j < kN; ++j) {
-      float part[kM][4] = {};  // kM products are on their way before one needs its own result
+    for (int i = 0; i < kM; ++i) {
+      float part[kN][4] = {};  // the smallest first; kN products on their way before one needs its own result
 #pragma unroll
-      for (int i = 0; i < kM; ++i) days::ptx::mma_m16n8k8_f32_tf32_tf32_f32(part[i], x.a[i], x.b[j], part[i]);
+      for (int j = 0; j < kN; ++j)
+        days::ptx::mma_m16n8k8_f32_tf32_tf32_f32(part[j], x.small_a[i], x.b[j], part[j]);
 #pragma unroll
-      for (int i = 0; i < kM; ++i)
-        days::ptx::mma_m16n8k8_f32_tf32_tf32_f32(part[i], x.small_a[i], x.b[j], part[i]);
+      for (int j = 0; j < kN; ++j)
+        days::ptx::mma_m16n8k8_f32_tf32_tf32_f32(part[j], x.a[i], x.small_b[j], part[j]);
 #pragma unroll
-      for (int i = 0; i < kM; ++i)
-        days::ptx::mma_m16n8k8_f32_tf32_tf32_f32(part[i], x.a[i], x.small_b[j], part[i]);
+      for (int j = 0; j < kN; ++j) days::ptx::mma_m16n8k8_f32_tf32_tf32_f32(part[j], x.a[i], x.b[j], part[j]);
 #pragma unroll
-      for (int i = 0; i < 4 * kM; ++i) sum[i / 4][j][i % 4] += part[i / 4][i % 4];
+      for (int j = 0; j < 4 * kN; ++j) sum[i][j / 4][j % 4] += part[j / 4][j % 4];
     }
   }
 };

@@ -62,9 +62,9 @@ __global__ void multiply_kernel(const float* a,  // (32, k)
       } else {
         float part[4] = {};
         float(&to)[4] = kWay == Way::kThreeInMma ? sum : part;
-        days::ptx::mma_m16n8k8_f32_tf32_tf32_f32(to, big_a, big_b, to);
         days::ptx::mma_m16n8k8_f32_tf32_tf32_f32(to, small_a, big_b, to);
         days::ptx::mma_m16n8k8_f32_tf32_tf32_f32(to, big_a, small_b, to);
+        days::ptx::mma_m16n8k8_f32_tf32_tf32_f32(to, big_a, big_b, to);
         if constexpr (kWay == Way::kThreeOutside) {
           for (int e = 0; e < 4; ++e) sum[e] += part[e];
         }
