@@ -54,7 +54,7 @@ template <int kRank, class T>
 CUtensorMap tensor_map(const T* data, const cuuint64_t (&extents)[kRank],
                        const cuuint64_t (&pitch)[kRank - 1], const cuuint32_t (&box)[kRank],
                        CUtensorMapSwizzle swizzle) {
-  cuuint32_t steps[kRank];
+  cuuint32_t steps[kRank] = {};
   for (cuuint32_t& step : steps) step = 1;
   CUtensorMap map;
   const CUresult result =

@@ -25,8 +25,8 @@ __global__ void __launch_bounds__(kThreads, kMostBlocks)
   };
   Sums<> sums;
   for (int row = part.first - kRadius; row < part.last + kRadius; ++row) {
-    tile[part.own] = fetch(row, part.own);
-    if (part.has_margin()) tile[part.margin] = fetch(row, part.margin);
+    days::store16(tile[part.own].lane, fetch(row, part.own));
+    if (part.has_margin()) days::store16(tile[part.margin].lane, fetch(row, part.margin));
     __syncthreads();  // the row is there
     const Near near(&tile[part.own]);
     __syncthreads();  // and read: the next one may overwrite it

@@ -28,8 +28,8 @@ __global__ void __launch_bounds__(kThreads, kMostBlocks)
   Vector own = fetch(begin, part.own), margin = part.has_margin() ? fetch(begin, part.margin) : Vector{};
   int now = 0;
   for (int row = begin; row < part.last + kRadius; ++row, now ^= 1) {
-    tiles[now][part.own] = own;  // this is where the thread waits for it
-    if (part.has_margin()) tiles[now][part.margin] = margin;
+    days::store16(tiles[now][part.own].lane, own);  // this is where the thread waits for it
+    if (part.has_margin()) days::store16(tiles[now][part.margin].lane, margin);
     __syncthreads();                 // the row is there, and all are done with the one before
     own = fetch(row + 1, part.own);  // a load waits for nothing until its value is used
     if (part.has_margin()) margin = fetch(row + 1, part.margin);

@@ -30,8 +30,7 @@ struct Turn {
   }
 };
 
-__global__ void __launch_bounds__(kThreads, kMostBlocks)
-    mbarrier_kernel(const Stencil<float> p, const March march) {
+__global__ void __launch_bounds__(kThreads, 2) mbarrier_kernel(const Stencil<float> p, const March march) {
   __shared__ Row ring[kStages];
   __shared__ uint64_t full[kStages], empty[kStages];
   const Part part(p, march);
@@ -46,25 +45,26 @@ __global__ void __launch_bounds__(kThreads, kMostBlocks)
   __syncthreads();  // nobody waits at a barrier that is not there yet
 
   Turn fill, use;
-  const auto copy = [&](int row, int vector) {
-    const bool there = part.has(p, row, vector);
-    const float* from = there ? part.find(p, row, vector) : p.in;
-    days::ptx::cp_async_cg(&ring[fill.stage][vector], from, there ? 16 : 0);
+  Source own(p, part, part.own), margin(p, part, part.margin);
+  const auto copy = [&](Source& source, int vector) {
+    const bool there = source.there(part);
+    days::ptx::cp_async_cg(&ring[fill.stage][vector], there ? source.at : p.in, there ? 16 : 0);
+    source.next(p);
   };
-  const auto fetch = [&](int row) {
+  const auto fetch = [&] {
     days::ptx::mbarrier_wait(&empty[fill.stage], fill.phase ^ 1);  // in the first round: at once
-    copy(row, part.own);
-    if (part.has_margin()) copy(row, part.margin);
+    copy(own, part.own);
+    if (part.has_margin()) copy(margin, part.margin);
     days::ptx::cp_async_mbarrier_arrive_noinc(&full[fill.stage]);  // once the copies have landed
     fill.next();
   };
-  for (int s = 0; s < kStages - 1; ++s) fetch(begin + s);
+  for (int s = 0; s < kStages - 1; ++s) fetch();
 
   Sums<> sums;
+  Target to(p, part);
   for (int round = begin; round < end; round += kSums) {
 #pragma unroll
     for (int turn = 0; turn < kSums; ++turn) {
-      const int row = round + turn;
       days::ptx::mbarrier_wait(&full[use.stage], use.phase);
       const Near near(&ring[use.stage][part.own]);
       __syncwarp();
@@ -72,8 +72,8 @@ __global__ void __launch_bounds__(kThreads, kMostBlocks)
         days::ptx::mbarrier_arrive(&empty[use.stage]);  // this warp has read it
       use.next();
       sums.add(near, turn);
-      part.store(p, row - kRadius, sums.take(turn));
-      if (row + kStages - 1 < end) fetch(row + kStages - 1);
+      to.store(p, part, sums.take(turn));
+      if (round + turn + kStages - 1 < end) fetch();
     }
   }
 }

@@ -21,8 +21,7 @@ namespace {
 constexpr int kStages = kSums;
 using State = cuda::pipeline_shared_state<cuda::thread_scope_block, kStages>;
 
-__global__ void __launch_bounds__(kThreads, kMostBlocks)
-    pipeline_kernel(const Stencil<float> p, const March march) {
+__global__ void __launch_bounds__(kThreads, 2) pipeline_kernel(const Stencil<float> p, const March march) {
   __shared__ Row ring[kStages];
   __shared__ __align__(
       alignof(State)) unsigned char state[sizeof(State)];  // its constructor has no place here
@@ -32,33 +31,34 @@ __global__ void __launch_bounds__(kThreads, kMostBlocks)
   auto pipeline =
       cuda::make_pipeline(cooperative_groups::this_thread_block(), reinterpret_cast<State*>(state));
 
-  const auto copy = [&](int row, int stage, int vector) {
-    Vector* to = &ring[stage][vector];
-    if (part.has(p, row, vector)) {
-      cuda::memcpy_async(to, part.find(p, row, vector), cuda::aligned_size_t<16>(16), pipeline);
+  Source own(p, part, part.own), margin(p, part, part.margin);
+  const auto copy = [&](Source& source, Vector& to) {
+    if (source.there(part)) {
+      cuda::memcpy_async(&to, source.at, cuda::aligned_size_t<16>(16), pipeline);
     } else {
-      *to = {};
+      to = {};
     }
+    source.next(p);
   };
-  const auto fetch = [&](int row, int stage) {
+  const auto fetch = [&](int stage) {
     pipeline.producer_acquire();  // waits until the stage is empty
-    copy(row, stage, part.own);
-    if (part.has_margin()) copy(row, stage, part.margin);
+    copy(own, ring[stage][part.own]);
+    if (part.has_margin()) copy(margin, ring[stage][part.margin]);
     pipeline.producer_commit();  // it is full once this thread's copies have landed, and all others'
   };
-  for (int s = 0; s < kStages - 1; ++s) fetch(begin + s, s);
+  for (int s = 0; s < kStages - 1; ++s) fetch(s);
 
   Sums<> sums;
+  Target to(p, part);
   for (int round = begin; round < end; round += kSums) {
 #pragma unroll
     for (int turn = 0; turn < kSums; ++turn) {
-      const int row = round + turn;
       pipeline.consumer_wait();  // until the oldest stage is full
       const Near near(&ring[turn][part.own]);
       pipeline.consumer_release();  // this thread has read it
       sums.add(near, turn);
-      part.store(p, row - kRadius, sums.take(turn));
-      if (row + kStages - 1 < end) fetch(row + kStages - 1, (turn + kStages - 1) % kStages);
+      to.store(p, part, sums.take(turn));
+      if (round + turn + kStages - 1 < end) fetch((turn + kStages - 1) % kStages);
     }
   }
 }

@@ -82,10 +82,10 @@ __global__ void __launch_bounds__(kThreads + days::kWarpSize)
 
   Turn<kStages> use;
   Sums<> sums;
-  int row = part.first - kRadius;
+  Target to(p, part);
   for (int left = stages_of(part); left > 0; left -= kSums / kRows) {
 #pragma unroll
-    for (int turn = 0; turn < kSums; ++turn, ++row) {
+    for (int turn = 0; turn < kSums; ++turn) {
       if (turn % kRows == 0) days::ptx::mbarrier_wait(&ring.full[use.stage], use.phase);
       const Near near(&ring.stage[use.stage].row[turn % kRows][part.own]);
       if (turn % kRows == kRows - 1) {
@@ -93,7 +93,7 @@ __global__ void __launch_bounds__(kThreads + days::kWarpSize)
         use.next();
       }
       sums.add(near, turn);
-      part.store(p, row - kRadius, sums.take(turn));
+      to.store(p, part, sums.take(turn));
     }
   }
 }

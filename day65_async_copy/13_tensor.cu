@@ -73,10 +73,10 @@ __global__ void __launch_bounds__(kThreads + days::kWarpSize)
   const Place left(part.own - 1), middle(part.own), right(part.own + 1);
   Turn<kStages> use;
   Sums<> sums;
-  int row = part.first - kRadius;
+  Target to(p, part);
   for (int stages = stages_of(part); stages > 0; stages -= kSums / kRows) {
 #pragma unroll
-    for (int turn = 0; turn < kSums; ++turn, ++row) {
+    for (int turn = 0; turn < kSums; ++turn) {
       if (turn % kRows == 0) days::ptx::mbarrier_wait(&ring.full[use.stage], use.phase);
       const Stage& stage = ring.stage[use.stage];
       const BoxNear near{left.in(stage, turn % kRows), middle.in(stage, turn % kRows),
@@ -86,7 +86,7 @@ __global__ void __launch_bounds__(kThreads + days::kWarpSize)
         use.next();
       }
       sums.add(near, turn);
-      part.store(p, row - kRadius, sums.take(turn));
+      to.store(p, part, sums.take(turn));
     }
   }
 }

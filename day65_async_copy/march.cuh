@@ -18,6 +18,7 @@ using Row = Vector[kVectors];               // the kTile columns of a row that a
 // A block's part of the field, and this thread's place in it.
 struct Part {
   int first, last;  // the rows that the block computes
+  int bottom;       // where the rows end that it needs: below them is nothing, or another block's
   int left;         // the column where its tile begins, kMargin before the strip: it may be negative
   int own;          // which vector of a row's tile holds this thread's four columns
   int margin;       // threads 0 to 3: which vector of the margins the thread fetches besides
@@ -27,6 +28,7 @@ struct Part {
     first = static_cast<int>(blockIdx.x / march.strips * march.rows);
     last = static_cast<int>(min(first + march.rows, int64_t{p.rows}));
     const int strip = static_cast<int>(blockIdx.x % march.strips), thread = static_cast<int>(threadIdx.x);
+    bottom = min(last + kRadius, p.rows);
     left = strip * kStrip - kMargin;
     own = kMargin / 4 + thread;
     margin = thread < kMargin / 4 ? thread : thread + kStrip / 4;
@@ -35,18 +37,58 @@ struct Part {
   // Whether a vector of a row's tile is of the field, and where it is there.
   template <class T>
   __device__ bool has(const Stencil<T>& p, int row, int vector) const {
-    const int at = left + 4 * vector;
-    return row >= 0 && row < p.rows && at >= 0 && at < p.cols;
+    // As unsigned numbers, the negative ones are too large as well.
+    return static_cast<unsigned>(row) < static_cast<unsigned>(bottom) &&
+           static_cast<unsigned>(left + 4 * vector) < static_cast<unsigned>(p.cols);
   }
   template <class T>
   __device__ const float* find(const Stencil<T>& p, int row, int vector) const {
-    return p.in + int64_t{row} * p.cols + left + 4 * vector;
+    return p.in + left + 4 * vector + int64_t{row} * p.cols;
   }
   // Stores this thread's four columns of a row of out, if the block computes it.
   template <class T>
   __device__ void store(const Stencil<T>& p, int row, const Vector& done) const {
     const int col = left + 4 * own;
-    if (col < p.cols && row >= first && row < last) days::store16(p.out + int64_t{row} * p.cols + col, done);
+    if (col < p.cols && row >= first && row < last) days::store16(p.out + col + int64_t{row} * p.cols, done);
+  }
+};
+
+// The same for rungs that count instructions: the addresses are not worked out for each row, they go down with the march.
+// Source is a vector of the tile on its way down `in`; Target is this thread's four columns on their way down `out`.
+struct Source {
+  const float* at;  // in the row that is fetched next
+  int row;
+  bool inside;  // the field has these columns
+
+  template <class T>
+  __device__ Source(const Stencil<T>& p, const Part& part, int vector)
+      : at(part.find(p, part.first - kRadius, vector)),
+        row(part.first - kRadius),
+        inside(part.has(p, part.first, vector)) {}
+  __device__ bool there(const Part& part) const {
+    return inside && static_cast<unsigned>(row) < static_cast<unsigned>(part.bottom);
+  }
+  template <class T>
+  __device__ void next(const Stencil<T>& p) {
+    at += p.cols;
+    ++row;
+  }
+};
+struct Target {
+  float* at;  // in the row of the sum that is complete next
+  int row;
+  bool inside;
+
+  template <class T>
+  __device__ Target(const Stencil<T>& p, const Part& part)
+      : at(p.out + (part.find(p, part.first - 2 * kRadius, part.own) - p.in)),
+        row(part.first - 2 * kRadius),
+        inside(part.has(p, part.first, part.own)) {}
+  template <class T>
+  __device__ void store(const Stencil<T>& p, const Part& part, const Vector& done) {
+    if (inside && row >= part.first && row < part.last) days::store16(at, done);
+    at += p.cols;
+    ++row;
   }
 };
 
