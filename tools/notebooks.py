@@ -8,6 +8,7 @@ exercise.
     tools/notebooks.py --run 5     runs a day's notebook here, every cell, and fails where a cell does (needs nbclient and
                                    ipykernel); nothing is kept
 """
+import ast
 import contextlib
 import json
 import shutil
@@ -72,6 +73,7 @@ def cells(day):
                        f"for pattern in {tuple(front['animations'])}:\n"
                        f"    !./days run {number} -- --pattern {{pattern}} --frames 60 --out build/{{pattern}}.gif\n"
                        '    display(Image(filename=f"build/{pattern}.gif", format="gif"))')
+    yield from program_cells(day)
     if exercises.skeleton(day).is_file():
         python, file = day.kind == "python", exercises.my_file(day).name
         start = starting_rung(day)
@@ -98,6 +100,30 @@ def cells(day):
                                "reach. Edit it (on Colab in the folder on the left), and run this again.")
             yield "code", f"!./days check {number} {step.name}"
         yield "code", "!./days next"
+
+
+PYTHON = '''# The Python that ./days takes for this day: it has what the day needs.
+import sys
+sys.path.insert(0, "tools")
+from days_cli import catalog, python_setup
+found = python_setup.with_gpu()[0] or python_setup.ensure(python_setup.extras_of(catalog.resolve("{number}", "run")))
+PYTHON = getattr(found, "path", found)
+print(PYTHON)'''
+
+
+def program_cells(day):
+    """The programs of a Python day, each to edit and to run with the times of this machine."""
+    programs = sorted((day.folder / "programs").glob("*.py")) if day.kind == "python" else []
+    if not programs:
+        return
+    yield "markdown", ("## Measured on this machine\n\nEach cell writes a program to `my/`, and the one after it runs that, with times: on the GPU where "
+                       "there is one, else on this CPU. Change sizes and functions, and run both again. Where several programs share the machine, times say little.")
+    yield "code", PYTHON.replace("{number}", str(day.number))
+    for program in programs:
+        text = program.read_text(encoding="utf-8")
+        yield "markdown", f"**{program.stem}.** " + ast.get_docstring(ast.parse(text)).partition("\n\n")[0]
+        yield "code", f"%%writefile my/measure_{program.name}\n" + text.rstrip("\n")
+        yield "code", f"!{{PYTHON}} -W ignore my/measure_{program.name} --times 2> build/measure.log || (tail -n 20 build/measure.log; false)"
 
 
 def notebook(day):

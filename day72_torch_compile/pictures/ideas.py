@@ -34,6 +34,22 @@ def fused():
     return card
 
 
+@picture("steps.svg")
+def steps():
+    card = Card("What torch.compile does at a first call", 396,
+                "The function becomes a graph and guards, then a graph without operations in place, then a kernel's text, then code.")
+    rows = (("sigmoid(a) * b + c", "your function", EMPTY), ("sigmoid, mul, add", "graph, and guards", GLOBAL), ("the same, nothing in place", "graph", GLOBAL),
+            ("one loop: tmp1, tmp3, tmp5", "text: C++ or Triton", SHARED), ("runs if the guards hold", "code", OUTPUT))
+    for number, (words, kind, fill) in enumerate(rows):
+        place = card.box(28, 58 + 68 * number, 230, 36, fill)
+        card.text(place.x, place.y + 6, words, 15)
+        card.text(272, place.y + 6, kind, 15, SOFT, "start")
+        if number < 4:
+            card.arrow(place.x, place.bottom + 2, place.x, place.bottom + 30)
+            card.text(place.x + 14, place.bottom + 21, ("1 Dynamo", "2 AOTAutograd", "3 Inductor", "4 g++ or Triton")[number], 15, at="start", bold=True)
+    return card
+
+
 @picture("cut.svg")
 def cut():
     card = Card("Where Python asks, the graph ends", 322,

@@ -432,6 +432,19 @@ class Plain(support.Case):
         self.assertIn("11 passed, 3 failed", out)
         self.assertIn("4 skipped;", out)
 
+    def test_programs_have_to_say_that_all_is_well(self):
+        programs = self.day / "programs"
+        programs.mkdir()
+        for name, text in (("right", "print('ok: right')"), ("silent", "pass"), ("wrong", "print('ok: nearly'); raise SystemExit(3)"), ("later", "print('skip: needs a GPU')")):
+            (programs / f"{name}.py").write_text(text)
+        code, out, _ = self.program("test")
+        self.assertEqual(code, 1)
+        self.assertIn("FAIL day90_programs silent\n  it ended with 0: it says nothing", out)
+        self.assertIn("FAIL day90_programs wrong\n  it ended with 3: ok: nearly", out)
+        self.assertNotIn("day90_programs right", out)
+        self.assertIn("12 passed, 5 failed", out)
+        self.assertIn("5 skipped;", out)
+
     def test_judged_as_every_kernel_is(self):
         day = catalog.resolve("90", "check")
         self.replace(python_judge.python_day, "PROGRAM", support.ROOT / "tools" / "python_days")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The tests of a Python day, all in one process beside the compiler's: rungs x types x shapes with ordinary and hostile values, small
 cases in other orders of their programs, refusals, wrong kernels with their messages; and in the compiler's process each rung for
-each architecture. With GTEST_OUTPUT=json:FOLDER/ the results are written in GoogleTest's form, which `./days test` reads."""
+each architecture; and the day's programs, programs/*.py. With GTEST_OUTPUT=json:FOLDER/ the results are written in GoogleTest's form, which `./days test` reads."""
 from __future__ import annotations
 
 import json
@@ -11,7 +11,7 @@ import sys
 import threading
 from pathlib import Path
 
-from days_cli import console
+from days_cli import console, paths
 from days_cli.errors import WRONG
 from python_days import cases, plain
 
@@ -34,6 +34,8 @@ def run(day):
             if wrong.by != "compiler":
                 ladder = next(ladder for ladder in day.ladders if ladder.name == wrong.ladder)
                 results.case(ladder, f"must_reject/{wrong.name}", lambda w=wrong, of=ladder: _rejected(of, w))
+    for program in sorted((day.folder / "programs").glob("*.py")):
+        results.case(_Programs, program.stem, lambda file=program: _program(file))
     for made in compiler.answers() if compiler else ():
         ladder = next(ladder for ladder in day.ladders if ladder.name == made["ladder"])
         results.case(ladder, made["name"], lambda m=made: m["complaint"])
@@ -80,6 +82,23 @@ class _Results:
         console.say(f"{self._kernels} kernels run, {self._skipped} skipped; {sum(spent[:4]):.1f} s of CPU")
         console.say(f"{count - bad} passed, {bad} failed")
         return WRONG if bad or not count else 0
+
+
+class _Programs:
+    """Stands for a ladder, where a day's programs are tested."""
+    name = "programs"
+
+
+def _program(file):
+    """What is wrong with a program of the day's: it has to end with 0, and its last line with the word that all is well, or why it did not run."""
+    done = subprocess.run([sys.executable, "-B", str(file)], cwd=paths.ROOT, text=True, errors="replace", check=False, timeout=600,
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    last = (done.stdout.strip().splitlines() or ["it says nothing"])[-1]
+    if done.returncode == 0 and last.startswith("skip: "):
+        raise plain.Unavailable(last.partition(" ")[2])
+    if done.returncode == 0 and last.startswith("ok: "):
+        return ""
+    return f"it ended with {done.returncode}: {last}\n" + "\n".join(done.stderr.strip().splitlines()[-12:])
 
 
 def _name(rung, case):
