@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <vector>
@@ -97,6 +98,30 @@ TEST(Day66Grouped, TakesEveryTileOfSeveralGroups) {
     }
   }
   EXPECT_EQ(wrong, 0u);
+}
+
+// The NaN that a GPU's arithmetic makes has all fraction bits set: rounded as an integer it would overflow into -0.
+TEST(Day66Floats, NaNOfOnesStaysNaN) {
+  constexpr int kSize = 8, kRow = 3;
+  std::vector<float> a(kSize * kSize, 1.0f), b(kSize * kSize, 2.0f);
+  for (const uint32_t bits : {0x7fffffffu, 0xffffffffu}) {
+    std::memcpy(&a[kRow * kSize + 5], &bits, sizeof bits);
+    const days::DeviceBuffer<float> device_a(a), device_b(b), device_c(a.size());
+    for (const char* ladder : {"tf32", "fp32"}) {
+      for (const auto& variant : days::variants<Matmul<float>>(ladder)) {
+        if (!variant.runs_here) continue;
+        variant.launch({device_a.data(), device_b.data(), device_c.data(), kSize, kSize, kSize});
+        const std::vector<float> c = device_c.download();
+        for (size_t i = 0; i < c.size(); ++i) {
+          if (i / kSize == kRow) {
+            EXPECT_TRUE(std::isnan(c[i])) << variant.name << " " << i << " " << bits;
+          } else {
+            EXPECT_EQ(c[i], 16) << variant.name << " " << i;
+          }
+        }
+      }
+    }
+  }
 }
 
 // What stands in for the reference where that would take too long.

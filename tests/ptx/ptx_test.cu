@@ -236,6 +236,8 @@ __global__ void conversions(uint32_t* out) {
   asm volatile("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(*out++) : "f"(1.0f), "f"(-2.0f));
   asm volatile("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(*out++) : "f"(1.0f), "f"(-2.0f));
   asm volatile("cvt.rna.tf32.f32 %0, %1;" : "=r"(*out++) : "f"(1.0f + 0x1p-11f));
+  asm volatile("cvt.rn.tf32.f32 %0, %1;" : "=r"(*out++) : "f"(1.0f + 0x1p-11f));
+  asm volatile("cvt.rn.tf32.f32 %0, %1;" : "=r"(*out++) : "f"(1.0f + 3 * 0x1p-11f));
   asm volatile("fma.rn.f16x2 %0, %1, %2, %3;"
                : "=r"(*out++)
                : "r"(0x3c004000), "r"(0x40004200), "r"(0x3c003c00));
@@ -243,9 +245,10 @@ __global__ void conversions(uint32_t* out) {
 }
 
 TEST(InlinePtx, Conversions) {
-  EXPECT_EQ(results(conversions, 17),
+  EXPECT_EQ(results(conversions, 19),
             (Words{0xfffffffeu, 2, 0xfffffffdu, 3, 0, 0x7fffffffu, 0x4b800000u, 0x4b800001u, 255, 0xffffff80u,
-                   0xffffff80u, 0x3e00u, 0x3c00c000u, 0x3f80c000u, 0x3f802000u, 0x42004700u, 0x40004040u}));
+                   0xffffff80u, 0x3e00u, 0x3c00c000u, 0x3f80c000u, 0x3f802000u, 0x3f800000u, 0x3f804000u,
+                   0x42004700u, 0x40004040u}));
 }
 
 __global__ void predicates(uint32_t* out) {

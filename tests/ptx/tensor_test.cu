@@ -11,6 +11,7 @@
 #include <mma.h>
 
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -203,6 +204,47 @@ TEST(MmaSync, AccumulatesInHalf) {
   ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
   for (int i = 0; i < 128; ++i)
     ASSERT_EQ(out[i], static_cast<double>(expected_d(i / 8, i % 8, 16, true))) << i;
+  cudaFree(out);
+}
+
+// The bits of a float as tf32: to the nearest, halves to even; infinity and NaN stay what they are.
+__global__ void tf32_kernel(const float* x, uint32_t* bits) {
+  bits[threadIdx.x] = ptx::cvt_rn_tf32(x[threadIdx.x]);
+}
+
+TEST(CvtRnTf32, IsTheNearest) {
+  constexpr int kValues = 12;
+  constexpr uint32_t kGiven[kValues] = {0x3f800000, 0x3f800fff, 0x3f801000, 0x3f801001,
+                                        0x3f802fff, 0x3f803000, 0xbf801001, 0x7f7fefff,
+                                        0x7f7fffff, 0xff800000, 0x7fffffff, 0xff800001};
+  constexpr uint32_t kExpected[kValues] = {0x3f800000, 0x3f800000, 0x3f800000, 0x3f802000, 0x3f802000,
+                                           0x3f804000, 0xbf802000, 0x7f7fe000, 0x7f800000, 0xff800000};
+  float* x = managed<float>(kValues);
+  uint32_t* bits = managed<uint32_t>(kValues);
+  memcpy(x, kGiven, sizeof kGiven);
+  tf32_kernel<<<1, kValues>>>(x, bits);
+  ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(bits[i] & 0xffffe000, kExpected[i]) << i;
+  for (int i = 10; i < kValues; ++i)
+    EXPECT_GT(bits[i] & 0x7fffe000, 0x7f800000u) << i;  // NaN, as mma reads it
+  cudaFree(x);
+  cudaFree(bits);
+}
+
+// Of a tf32 operand mma reads the upper 19 bits, and no rounding comes before: 1 + 2^-10 - 2^-23 is 1.
+__global__ void cut_kernel(float* out) {
+  const uint32_t almost = 0x3f801fff, one = 0x3f800000;
+  float d[2][4] = {};
+  ptx::mma_m16n8k8_f32_tf32_tf32_f32(d[0], {almost, almost, almost, almost}, {one, one}, d[0]);
+  ptx::mma_m16n8k8_f32_tf32_tf32_f32(d[1], {one, one, one, one}, {almost, almost}, d[1]);
+  for (int i = 0; i < 8; ++i) out[8 * threadIdx.x + static_cast<unsigned>(i)] = d[i / 4][i % 4];
+}
+
+TEST(MmaSync, CutsTf32Off) {
+  float* out = managed<float>(256);
+  cut_kernel<<<1, 32>>>(out);
+  ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  for (int i = 0; i < 256; ++i) ASSERT_EQ(out[i], 8) << i;
   cudaFree(out);
 }
 
