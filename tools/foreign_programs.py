@@ -46,6 +46,10 @@ program's own mistake would be ours; {checked_false}. These are theirs:
 |---|---|---|---|
 {findings}
 
+## Run again
+
+{again}
+
 ## All programs
 
 | Repository | Program | Compiles | Passes | Note |
@@ -73,6 +77,15 @@ def _link(data, program):
     return f"[{program['file']}](https://github.com/{repository['name']}/blob/{repository['commit']}/{program['path']})"
 
 
+def _again(run):
+    return (f"On {run['date']}, at commits {run['commit']}, {run['programs']} of these programs, unchanged, were compiled and run "
+            f"once more, plain for up to {run['plain_limit_s']} and checked for up to {run['checked_limit_s']} seconds of processor time "
+            f"({run['wall_limit_s']} by the clock, on a busy machine): {run['plain_ended']} and {run['checked_ended']} came to their end, "
+            f"the others ran out of time. {run['new_reports'] or 'No'} reports were new: those that came are listed above. "
+            f"The CMake projects of [simt's README](../simt/README.md#in-a-cmake-project) ({', '.join(run['projects'])}) "
+            "were configured, built and run, plain and checked, and gave no report.")
+
+
 def page(data):
     """The text of the page."""
     programs = data["programs"]
@@ -92,6 +105,7 @@ def page(data):
         wrong=wrong, right=f"{100 * passes / (len(programs) - wrong):.0f}%",
         checked_programs=checked["programs"], checked_limit=checked["limit_s"], checked_ended=checked["ended"],
         checked_false=checked["false_positives"],
+        again=_again(data["again"]),
         findings="\n".join(_row(entry["repository"], _link(data, by_file[entry["repository"], entry["file"]]),
                                 f"`{entry['report']}`", entry["what"])
                            for entry in checked["reports"]),
