@@ -107,7 +107,7 @@ __device__ __forceinline__ uint32_t cvt_rna_tf32(float x) {
 }
 
 // cvt.rn.tf32.f32: the nearest tf32, halves to even, for compute capability 9.0 and later, where it is one machine
-// instruction; before, cvt_rna_tf32, which nvcc makes of three or four. Section "cvt".
+// instruction; before, cvt_rna_tf32, which nvcc makes of three. Section "cvt".
 __device__ __forceinline__ uint32_t cvt_rn_tf32(float x) {
 #ifdef __SIMT__
   return __float_as_uint(simt::round_to_tf32_even(x));
