@@ -1,16 +1,20 @@
 # SPDX-License-Identifier: MIT
-"""Day 65's ideas: the star and the march, the pipeline over time, the ring, a barrier's phase bit, what Little's law makes of each rung.
+"""Day 65's ideas: the star and the march, the pipeline over time, the ring, what Little's law makes of each rung, the names of the
+sums, a barrier's phase bit, who waits for whom, a swizzle.
 
     tools/pictures.py 65
 """
+import math
+
 from drawing import (BAD, EMPTY, GLOBAL, GOOD, HALO, INK, LINE, OUTPUT, REGISTERS, SHARED, SOFT, THREADS, WHITE, Card, constant,
                      picture)
 
 HEADER = "day65_async_copy/stencil.h"
-RADIUS, THREADS_A_BLOCK, TILE, MARGIN, STRIP, MOST_BLOCKS = (
-    constant(HEADER, name) for name in ("kRadius", "kThreads", "kTile", "kMargin", "kStrip", "kMostBlocks"))
+RADIUS, THREADS_A_BLOCK, MARGIN, MOST_BLOCKS = (constant(HEADER, name) for name in ("kRadius", "kThreads", "kMargin", "kMostBlocks"))
+STRIP = 4 * THREADS_A_BLOCK
+TILE = STRIP + 2 * MARGIN
 ROW_BYTES = 4 * TILE
-STAGES = constant("day65_async_copy/08_mbarrier.cu", "kStages")
+SUMS = STAGES = 2 * RADIUS + 1  # rung 10 has as many stages as there are sums
 LATENCY, RATE = 600, 16.2  # ns and bytes/ns for a multiprocessor: day 16's, of an H200
 
 
@@ -77,7 +81,7 @@ def strips():
     card.box(x - 9, y + 40, wide + 18, 12, SHARED, INK, 1.6, round=0)
     card.arrow(x + wide / 2, y + 56, x + wide / 2, y + 100, THREADS[0], 2.6)
     card.text(left + 3 * wide + 22, y + 52, f"tile: {TILE} columns", 16, at="start")
-    card.text(left + 3 * wide + 22, y + 74, "of one row, 4 KiB", 16, SOFT, "start")
+    card.text(left + 3 * wide + 22, y + 74, "of one row, 4.1 KiB", 16, SOFT, "start")
     card.arrow(left + 3 * wide + 18, y + 47, x + wide + 12, y + 46, SOFT)
     card.text(left + 3 * wide + 22, top + 40, f"strip: {STRIP} columns", 16, at="start")
     card.text(240, top + 2 * high + 32, f"Pale: {MARGIN} columns on each side and {RADIUS} rows above", 16, SOFT)
@@ -194,30 +198,99 @@ def phase(rounds=3):
 
 @picture("littles_law.svg")
 def littles_law():
-    """Bytes under way on a multiprocessor for 1 to kMostBlocks blocks, by stages, against what is needed."""
+    """Bytes under way on a multiprocessor for 1 to kMostBlocks blocks, by rows ahead, against what an idle memory needs."""
     card = Card("What each rung has under way", 494,
-                f"A row in flight is {ROW_BYTES} bytes a block. With one block, two rows are too few and three enough; with {MOST_BLOCKS} "
-                "blocks one row is enough.")
+                f"A row in flight is {ROW_BYTES} bytes a block. With one block, two rows are too few for an idle memory's latency and three "
+                f"enough; with {MOST_BLOCKS} blocks one row is enough.")
     needed = LATENCY * RATE
     left, right, bottom, top = 76, 430, 384, 84
-    most = (STAGES - 1) * ROW_BYTES * MOST_BLOCKS
-    x = lambda blocks: left + 30 + (blocks - 1) * (right - left - 60) / (MOST_BLOCKS - 1)
-    y = lambda size: bottom - size / most * (bottom - top)
+    ahead = (1, 2, 4, 8)
+    x = lambda blocks: left + 40 + (blocks - 1) * (right - left - 80) / (MOST_BLOCKS - 1)
+    y = lambda size: bottom - math.log2(size / 3000) * (bottom - top) / 5.2  # each doubling is as high as the one before
     card.line(left, bottom, right, bottom, INK)
     card.line(left, bottom, left, top - 10, INK)
-    for kib in (0, 16, 32, 48, 64):
+    for kib in (4, 8, 16, 32, 64):
         card.text(left - 8, y(1024 * kib) + 5, f"{kib}", 15, SOFT, "end")
     for blocks in range(1, MOST_BLOCKS + 1):
         card.text(x(blocks), bottom + 20, blocks, 15, SOFT)
     card.line(left, y(needed), right, y(needed), BAD, 2.4, dashed=True, through=True)
-    for rows, colour in zip((1, 2, 3, 4), THREADS):
+    for rows, colour in zip(ahead, THREADS):
         points = [(x(b), y(rows * ROW_BYTES * b)) for b in range(1, MOST_BLOCKS + 1)]
         for a, b in zip(points, points[1:]):
             card.line(*a, *b, colour, 2.4, through=True)
         for point in points:
             card.disc(*point, rows, colour, 8)
     card.text(left + 8, 66, "KiB under way on a multiprocessor", 15, SOFT, "start")
-    card.text(right, bottom + 42, "blocks of 256 threads on it", 15, SOFT, "end")
-    card.text(240, bottom + 70, f"Dashed: {needed / 1024:.1f} KiB, what an H200's memory needs (day 16).", 15.5, BAD)
-    card.text(240, bottom + 94, "1: prefetch, async. 2 to 4: three to five stages.", 15.5, SOFT)
+    card.text(right, bottom + 42, f"blocks of {THREADS_A_BLOCK} threads on it", 15, SOFT, "end")
+    card.text(240, bottom + 70, f"Dashed: {needed / 1024:.1f} KiB, what an idle memory's latency asks for.", 15.5, BAD)
+    card.text(240, bottom + 94, "1 row ahead: async. 2, 4, 8: 3, 5 and 9 stages.", 15.5, SOFT)
+    return card
+
+
+@picture("names.svg")
+def names(rows=3):
+    """Which sum each register vector holds, in three steps: moved up, and under other names."""
+    card = Card("Sums that keep their place", 424,
+                "Nine register vectors and three rows. Above, each sum moves up by one place after a row. Below, it stays, and the vector whose "
+                "sum was stored begins the sum of the row that is nine further on.")
+    size, left = 36, 118
+    for block, (words, top) in enumerate((("all move up: 8 moves of 4 registers a row", 84), ("none moves: the code of each row knows its own names", 252))):
+        card.text(240, top - 12, words, 16, SOFT)
+        for step in range(rows):
+            y = top + step * (size + 4)
+            card.text(left - 10, y + 23, f"row {10 + step}", 15, at="end")
+            for place in range(SUMS):
+                sum_of = 6 + step + (place if block == 0 else (place - step) % SUMS)
+                fill = OUTPUT if sum_of == 6 + step else REGISTERS
+                card.box(left + place * size, y, size - 4, size - 2, fill, round=2)
+                card.text(left + place * size + (size - 4) / 2, y + 22, sum_of, 15)
+    card.text(240, 394, "A number is the row of out whose sum the vector holds.", 15.5, SOFT)
+    card.text(240, 416, "Green: complete, and stored.", 15.5, SOFT)
+    return card
+
+
+@picture("roles.svg")
+def roles(stages=4, computing=THREADS_A_BLOCK // 32):
+    """The ring between the warp that asks and the warps that compute."""
+    card = Card("A warp that only asks", 400,
+                f"One warp waits for an empty stage and asks the copy engine to fill it. The engine makes it full. {computing} warps wait for "
+                "full stages, compute, and make them empty.")
+    card.box(24, 62, 130, 66, WHITE, THREADS[0], 2)
+    card.text(89, 90, "1 warp", 16, bold=True)
+    card.text(89, 112, "asks", 15.5)
+    card.box(326, 62, 130, 66, WHITE, THREADS[2], 2)
+    card.text(391, 90, f"{computing} warps", 16, bold=True)
+    card.text(391, 112, "compute", 15.5)
+    size, left, top = 92, 58, 196
+    states = (("rows 9–11", "in use", OUTPUT), ("rows 12–14", "full", OUTPUT), ("rows 15–17", "under way", GLOBAL), ("", "empty", WHITE))
+    for s, (rows, state, fill) in enumerate(states[:stages]):
+        card.box(left + s * size, top, size - 6, 62, fill)
+        if rows:
+            card.text(left + s * size + (size - 6) / 2, top + 25, rows, 14.5)
+        card.text(left + s * size + (size - 6) / 2, top + 49, state, 15, bold=True)
+    empty, used = left + 3 * size + size / 2 - 3, left + size / 2 - 3
+    card.arrow(130, 130, empty - 20, top - 4, THREADS[0], 2, through=True)
+    card.arrow(used + 14, top - 4, 350, 130, THREADS[2], 2, through=True)
+    card.text(240, 292, "It waits for “empty”, and announces the bytes.", 15.5, THREADS[0])
+    card.text(240, 318, "The engine's bytes end the phase of “full”.", 15.5, SOFT)
+    card.text(240, 344, "A computing warp waits for “full”, once for three rows,", 15.5, THREADS[2])
+    card.text(240, 368, "and arrives at “empty” when it has read them.", 15.5, THREADS[2])
+    return card
+
+
+@picture("swizzle.svg")
+def swizzle(line=8, first=1):
+    """Two lines of a row, and the vectors that lanes 0 to 7 ask for first, as they lie and swizzled."""
+    card = Card("Eight lanes, every other vector", 430,
+                "Lanes 0 to 7 read the vectors 8, 10, to 22. As they lie, two lanes meet in each of four columns and the other four idle. Swizzled, each "
+                "lane has a column of its own.")
+    size, left = 44, 92
+    wanted = {line * first + 2 * lane: lane for lane in range(8)}
+    for words, top, swap in (("as they lie: two lanes in a column, 2 turns", 100, 0), ("swizzled: one lane in each, 1 turn", 262, 1)):
+        card.text(240, top - 14, words, 16, BAD if not swap else GOOD)
+        card.banks(left, top, 2, line, lambda r, b, swap=swap: line * (first + r) + (b ^ ((first + r) % 8 if swap else 0)), wanted, size, False)
+        for r in range(2):
+            card.text(left - 10, top + r * size + 27, f"line {first + r}", 15, at="end")
+    card.text(240, 382, "A number is a vector of 16 bytes, a column four banks.", 15.5, SOFT)
+    card.text(240, 406, "Dark: what the eight lanes read.", 15.5, SOFT)
     return card
