@@ -3,7 +3,7 @@
 // The same ring from the C++ library: cuda::pipeline keeps the two barriers of each stage and whose turn it is.
 // Changed since mbarrier: four calls in place of all barriers. Each thread arrives for itself, where a warp did; and no copy writes
 // zeros, so the thread writes those itself.
-// Teaches: cuda::pipeline, cuda::memcpy_async.
+// Teaches: cuda::make_pipeline, cuda::memcpy_async.
 // Bound by: the memory.
 
 #include <cooperative_groups.h>
