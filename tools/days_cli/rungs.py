@@ -262,8 +262,8 @@ def _name(part):
     """Of the one entity that the part declares; "" where it declares none, or several."""
     code = kernel_sources.plain(part)
     code = re.sub(r"^template <[^{;]*?> (?=[a-z_])", "", code)
-    match = (re.match(r"(?:struct|class|using) (\w+)", code) or re.match(r"__constant__ \w+ (\w+)\[", code) or
-             re.match(r"[\w:<>,*& ]*?(?:__launch_bounds__\(\w+\) )?(\w+)\(", code))
+    match = (re.match(r"(?:struct|class|using) (?:alignas\(\w+\) )?(\w+)", code) or re.match(r"__constant__ \w+ (\w+)\[", code) or
+             re.match(r"[\w:<>,*& ]*?(?:__launch_bounds__\([^()]*\) )?(\w+)\(", code))
     return match[1] if match and not code.startswith(("#", "namespace")) else ""
 
 
