@@ -101,6 +101,28 @@ class Listings(Case):
         self.assertGreaterEqual(len(found), 3)  # day 06 simplifies the names in its other two
 
 
+class Length(unittest.TestCase):
+    def found(self, words, rungs, allowed=None, more=""):
+        text = "---\ntitle: A B\n---\n" + more + "".join(f"### {i} · rung\n" for i in range(rungs)) + "\n\n" + "word " * (words - 4 * rungs) + "\n"
+        return [what for _, what in check_notes.length(text, allowed)]
+
+    def test_rungs_allow_words(self):
+        for words, rungs, good in ((1200, 0, True), (1201, 0, False), (1600, 1, True), (4001, 7, False)):
+            self.assertEqual(self.found(words, rungs) == [], good, (words, rungs))
+        self.assertIn("4,001 words, at most 4,000 for 7 rungs", self.found(4001, 7)[0])
+
+    def test_what_is_no_prose(self):
+        for more in ("```cpp\n### 1 · a b c\n```\n", "| a | b |\n|---|---|\n", "    ok: all\n\n", "<!-- a comment -->\n",
+                     "<!-- results:h200 -->\nMany words.\n<!-- /results:h200 -->\n"):
+            self.assertEqual(self.found(1200, 0, more=more), [], more)
+            self.assertEqual(len(self.found(1201, 0, more=more)), 1, more)
+
+    def test_allowances_are_needed_and_not_exceeded(self):
+        self.assertEqual(self.found(1300, 0, allowed=1300), [])
+        self.assertIn("1,301 words, at most 1,300", self.found(1301, 0, allowed=1300)[0])
+        self.assertIn("take the day out of TOO_LONG", self.found(1200, 0, allowed=1300)[0])
+
+
 class Hints(unittest.TestCase):
     def test_links_become_words_and_lambdas_stay(self):
         self.assertEqual(exercises._unfolded("A [word](../docs/glossary.md#word).\n\n```cpp\nconst auto add = [&](float x) {};\n```\n"),
