@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // One thread an element, the wrong way round: neighbouring threads (x) take neighbouring *rows* of c.
-// The 32 lanes of a warp then read a and write c at addresses a whole row apart, so almost every request
-// touches 32 sectors of 32 bytes to use 4 bytes of each.
+// The 32 lanes of a warp then read a and write c at addresses a whole row apart, so each of these requests
+// touches 32 sectors of 32 bytes to use 4 bytes of each. The read of b is one sector, the same for all lanes.
 // Bound by: looking up 33 lines a step in L1, not by arithmetic and not by DRAM.
 
 #include <cstdint>

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Day 05's ideas: what one element of C needs, how a matrix lies in sectors, and what a warp touches in one step of its loop.
+"""Day 05's ideas: what one element of C needs, how a matrix lies in lines and sectors, and what a warp touches in one step of its loop.
 
     tools/pictures.py 5
 """
-from drawing import BAD, EMPTY, GLOBAL, GOOD, INK, OUTPUT, SOFT, THREADS, WHITE, Card, picture
+from drawing import BAD, EMPTY, GLOBAL, GOOD, INK, OUTPUT, SOFT, THREADS, WHITE, Card, Place, picture
 
 SIZE, LANES, STEP = 6, 4, 2  # a toy: 6 x 6 matrices, a warp of 4 lanes, step i = 2 of the loop over k
-SECTOR = 8  # floats: 32 bytes
+SECTOR, LINE = 8, 32  # floats: 32 bytes and 128
 WALK = "#8db7de"  # what the thread reads in its other steps: GLOBAL, darker
 
 
@@ -30,7 +30,7 @@ def element():
 
 @picture("sectors.svg")
 def sectors():
-    """Four lanes in one matrix, side by side and below one another, over the sectors in which it is stored."""
+    """Four lanes in one matrix, side by side and below one another, over the sectors in which it is stored. README.md shows it."""
     card = Card("A sector is a piece of a row", 332,
                 "Four rows of a matrix, each of two sectors of 8 floats. Lanes side by side touch one sector, lanes below one another four.")
     size, gap = 11.5, 7
@@ -49,6 +49,33 @@ def sectors():
     card.text(240, 276, f"A line of cells is a row. A box of {SECTOR} cells is a sector.", 16, SOFT)
     card.text(240, 298, "Coloured cells are what four lanes want.", 16, SOFT)
     card.text(240, 320, "With 32 lanes it is 4 sectors against 32.", 16, SOFT)
+    return card
+
+
+@picture("lines.svg")
+def lines():
+    """What 32 lanes want, over the lines of L1: side by side all of one line, below one another one cell of each."""
+    card = Card("Side by side: one line", 362,
+                f"{LINE} lanes side by side want all {LINE} floats of one line. {LINE} lanes below one another want one float of each of {LINE} lines.")
+    size, gap, left, shown = 13, 6, 23, 3
+
+    def line(top, wanted):
+        for sector in range(LINE // SECTOR):
+            mine = [i for i in range(SECTOR) if sector * SECTOR + i in wanted]
+            card.cells(top, "", [""] * SECTOR, left + sector * (SECTOR * size + gap), size, 24, GLOBAL if mine else EMPTY,
+                       fills={i: THREADS[0] for i in mine})
+        card.frame(Place(left, top, LINE * size + (LINE // SECTOR - 1) * gap, 24), INK, 3)
+
+    card.text(left, 66, f"{LINE} lanes side by side", 16, at="start", bold=True)
+    card.text(480 - left, 66, "1 line, 4 sectors", 16, GOOD, "end", bold=True)
+    line(80, range(LINE))
+    card.text(left, 142, f"{LINE} below one another", 16, at="start", bold=True)
+    card.text(480 - left, 142, f"{LINE} lines, {LINE} sectors", 16, BAD, "end", bold=True)
+    for row in range(shown):
+        line(156 + row * 34, [STEP])
+    card.text(240, 276, f"and {LINE - shown} lines more", 16, SOFT)
+    card.text(240, 318, f"Frame: a line. {SECTOR} cells: a sector.", 16, SOFT)
+    card.text(240, 342, "Dark: what a lane wants.", 16, SOFT)
     return card
 
 
