@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Day 01's ideas: two memories, the grid over an array, its blocks, warps and lanes, loads under way, how threads share an array out, and a
+"""Day 01's ideas: two memories, the grid over an array, its blocks, warps and lanes, loads under way, how threads share an array out, who asks, and a
 matrix on a 2-D grid.
 
     tools/pictures.py 1
@@ -93,8 +93,8 @@ def under_way():
         steps = [(start, min(end, start + LATENCY)) for start in range(late, end, LATENCY)]
         rows.append(("4 threads" if late == 0 else "", [("load" if stop - start > 1 else "", start, stop, OUTPUT) for start, stop in steps]))
     axis = card.time(62, rows, 108, 28, end, "time in ticks")
-    card.text(240, axis + 48, f"A load takes {LATENCY} ticks. 1 thread: 3 loads in {end} ticks.", 16, SOFT)
-    card.text(240, axis + 72, f"4 threads: one arrives in each tick from {LATENCY} on.", 16, SOFT)
+    card.text(240, axis + 48, f"A load takes {LATENCY} ticks; one can begin in each tick.", 16, SOFT)
+    card.text(240, axis + 72, f"1 thread: 3 loads in {end}. 4 threads: one in each tick.", 16, SOFT)
     return card
 
 
@@ -139,6 +139,20 @@ def shared():
     card.barrier(190)
     card.text(240, 288, "A number is the thread. Thread 0 adds", 16, SOFT)
     card.text(240, 310, "element 4, which thread 1 has staged.", 16, SOFT)
+    return card
+
+
+@picture("bulk.svg")
+def bulk():
+    card = Card("One thread asks for all", 268,
+                "Above, each of four threads asks for four of sixteen elements; below, thread 0 asks for all sixteen at once.")
+    for top, owner, name, words, color in ((78, lambda i: i // 4, "float4", "4 threads ask", SOFT),
+                                           (166, lambda i: 0, "bulk", "1 thread asks", GOOD)):
+        card.text(32, top - 12, name, 16, at="start", bold=True)
+        card.text(448, top - 12, words, 16, color, "end")
+        card.owned(top, [owner(i) for i in range(16)], 25.5, 4, gap=2)
+    card.text(240, 226, "A number in a cell is the thread that asks for it.", 16, SOFT)
+    card.text(240, 252, "The same bytes are under way.", 16, SOFT)
     return card
 
 
