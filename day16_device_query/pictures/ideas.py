@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Day 16's ideas: what is under way at the same time (Little's law), loads before stores, what a scheduler issues, and how to
+"""Day 16's ideas: what is in flight at the same time (Little's law), loads before stores, what a scheduler issues, and how to
 read a roofline.
 
     tools/pictures.py 16
@@ -34,15 +34,15 @@ def schedule(chains):
 @picture("under_way.svg")
 def under_way():
     """Loads that begin one a tick and take four ticks each."""
-    card = Card("Under way = latency x rate", 372,
-                "Eight loads begin one after the other, one a tick, and each takes four ticks. At any time four of them are under way.")
+    card = Card("In flight = latency x rate", 372,
+                "Eight loads begin one after the other, one a tick, and each takes four ticks. At any time four of them are in flight.")
     count, height, now, left = 8, 18, 5.5, 84
     unit = (WIDTH - left - 24) / (count + LATENCY)
     rows = [(f"load {i}", [("", i, i + LATENCY, OUTPUT if i <= now < i + LATENCY else GLOBAL)]) for i in range(count)]
     axis = card.time(62, rows, left, height, count + LATENCY, "time in ticks")
     card.line(left + now * unit, 54, left + now * unit, axis, BAD, 2.5, dashed=True)
     card.text(left + now * unit, axis + 20, "now", 16, BAD, bold=True)
-    card.text(240, 346, f"A load takes {LATENCY} ticks and 1 begins a tick: {LATENCY} under way.", 16, SOFT)
+    card.text(240, 346, f"A load takes {LATENCY} ticks and 1 begins a tick: {LATENCY} in flight.", 16, SOFT)
     return card
 
 
@@ -86,7 +86,7 @@ def read_roofline():
     ridge = arithmetic / memory
     card = Card("How to read a roofline", 352,
                 f"Left of {ridge:.1f} operations a byte a kernel is under the slope, which is memory; right of it under the roof, arithmetic.")
-    left, right, bottom, top = 40, 452, 288, 92
+    left, right, bottom, top = 48, 452, 288, 92
     x = lambda intensity: left + (log10(intensity) + 1.4) / 4.6 * (right - left)
     y = lambda rate: top + (log10(arithmetic) - log10(rate)) / 3 * (bottom - top)
     card.line(left, bottom, right, bottom, INK)
@@ -99,8 +99,14 @@ def read_roofline():
         roof = y(min(arithmetic, memory * intensity))
         card.arrow(x(intensity), bottom - 2, x(intensity), roof + 4, color, 2.4)
         card.text(x(intensity) + shift, bottom - 14 if shift else roof - 12, name, 15, color, at, bold=True)
-    card.text(x(ridge), bottom + 20, f"ridge {ridge:.1f}", 16)
+    card.text(x(ridge) + 8, top + 30, f"ridge {ridge:.1f}", 16, at="start")
+    for mark in (0.1, 1, 10, 100, 1000):
+        card.line(x(mark), bottom, x(mark), bottom + 5, INK)
+        card.text(x(mark), bottom + 20, f"{mark:,}", 14)
+    for mark in (0.1, 1, 10):
+        card.line(left - 5, y(mark * 1e12), left, y(mark * 1e12), INK)
+        card.text(left - 8, y(mark * 1e12) + 5, str(mark), 14, at="end")
     card.text(140, 132, "memory", 16, THREADS[0], bold=True)
     card.text(x(ridge) + 4, top - 12, "arithmetic", 16, THREADS[0], "end", bold=True)
-    card.text(left, bottom + 44, "Across: operations a byte. Up: operations a second.", 16, SOFT, "start")
+    card.text(left, bottom + 44, "Across: operations a byte. Up: trillions a second.", 16, SOFT, "start")
     return card
