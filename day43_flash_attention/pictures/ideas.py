@@ -8,6 +8,8 @@ from drawing import BAD, EMPTY, GLOBAL, GOOD, INK, OUTPUT, REGISTERS, SHARED, SO
 QUERIES = constant("day43_flash_attention/02_tiled.cu", "kQueries")
 KEYS = constant("day43_flash_attention/02_tiled.cu", "kKeys")
 ACROSS = constant("day43_flash_attention/02_tiled.cu", "kAcross")
+TILE_KEYS = constant("day43_flash_attention/03_mma.cu", "kKeys")
+MMA_STEPS = 64 // 16  # of 16 columns
 ROWS, COLS = QUERIES // ACROSS, KEYS // ACROSS  # of a thread's scores
 
 
@@ -62,23 +64,6 @@ def walk(queries=256, keys=256, block=1, now=2):
     return card
 
 
-@picture("naive.svg")
-def naive(lanes=(0, 1, 2, 3, 30, 31), sectors=8):
-    """One load of q and one of k by a warp: the sectors of each query, of which a lane wants 4 bytes."""
-    card = Card("Each lane reads a query of its own", 372,
-                "A query of 64 floats is eight sectors. In one load of q each of 32 lanes wants 4 bytes of another query, so 32 sectors move. "
-                "In one load of k all lanes want the same 4 bytes, one sector.")
-    card.text(150, 70, "q[d]: 32 sectors", 17, BAD, "start", bold=True)
-    card.matrix(150, 82, len(lanes), sectors, 30, "", GLOBAL, fills=lambda r, c: THREADS[0] if c == 0 else None,
-                values=lambda r, c: "4 B" if c == 0 else None, inks=lambda r, c: WHITE if c == 0 else None,
-                row_names=[f"query of lane {lane}" for lane in lanes])
-    card.text(150, 296, "k[d]: one sector for all lanes", 17, GOOD, "start", bold=True)
-    card.matrix(150, 306, 1, sectors, 30, "", GLOBAL, fills=lambda r, c: THREADS[0] if c == 0 else None,
-                values=lambda r, c: "4 B" if c == 0 else None, inks=lambda r, c: WHITE if c == 0 else None, row_names=["a key"])
-    card.text(240, 362, "A cell is a sector, 32 bytes. A row is 64 floats.", 16, SOFT)
-    return card
-
-
 @picture("columns.svg")
 def columns(x=3, y=2, size=3.9):
     """In rung 2: which scores are a thread's, and which elements of o."""
@@ -104,25 +89,18 @@ def columns(x=3, y=2, size=3.9):
 
 
 @picture("ldmatrix.svg")
-def ldmatrix(high=19, wide=52):
-    """The three ldmatrix of rung 3: which lane gives the address of which 16 bytes, and in which register they arrive."""
-    card = Card("Each lane names 16 bytes", 496,
-                "ldmatrix loads four matrices of 8 rows of 16 bytes. Lanes 0 to 7 give the rows of the first, lanes 8 to 15 of the second, "
-                "and so on. For q and v the second lies below the first, for k beside it.")
-    below = lambda lane: (lane % 16, lane // 16)
-    beside = lambda lane: (lane // 16 * 8 + lane % 8, lane // 8 % 2)
-    for left, name, rows, place in ((44, "q", "16 queries", below), (200, "k", "16 keys", beside), (356, "v", "16 keys", below)):
-        card.text(left + wide, 64, name, 17, bold=True)
-        card.text(left + wide, 84, rows, 15, SOFT)
-        for lane in range(32):
-            row, chunk = place(lane)
-            cell = card.box(left + chunk * wide, 92 + row * high, wide, high, THREADS[lane // 8], round=0)
-            card.text(cell.x, cell.y + 5, lane, 15, WHITE, bold=True)
-    for i, words in enumerate(("register 0", "register 1", "register 2", "register 3")):
-        card.box(26 + 112 * i, 412, 14, 14, THREADS[i], round=1)
-        card.text(44 + 112 * i, 425, words, 15, at="start")
-    card.text(240, 456, "A cell is 16 bytes, 8 columns; its number is the lane", 16, SOFT)
-    card.text(240, 480, "that gives its address.", 16, SOFT)
+def ldmatrix(lane=5):
+    """What ldmatrix does with one of its four matrices, and where the four lie for q, k and v in rung 3."""
+    card = Card("ldmatrix deals rows out to lanes", 420,
+                "Of an 8 x 8 matrix lane r names row r, and lane 4 g + t receives elements 2 t and 2 t + 1 of row g. Four matrices are loaded at "
+                "once: for q and v the second lies below the first, for k beside it.")
+    matrix = card.fragment(148, 84, 8, 8, lambda row, col: row * 4 + col // 2, 26, "who receives", lanes=(0, lane))
+    for row in range(8):
+        card.text(matrix.left - 10, matrix.cell(row, 0).y + 5, f"lane {row} names", 15, SOFT, "end")
+    for left, name, order in ((44, "q", ((0, 2), (1, 3))), (200, "k", ((0, 1), (2, 3))), (356, "v", ((0, 2), (1, 3)))):
+        card.text(left - 10, 364, name, 17, at="end", bold=True)
+        card.matrix(left, 320, 2, 2, 36, "", SHARED, values=lambda r, c, order=order: order[r][c])
+    card.text(240, 410, "The four matrices of one ldmatrix: which comes first.", 16, SOFT)
     return card
 
 
@@ -233,22 +211,66 @@ def running():
 
 
 @picture("operands.svg")
-def operands(size=11, lane=5):
-    """a (16 x 16) times b (16 x 8) is d (16 x 8): what one lane brings and gets."""
-    card = Card("One lane's share of one mma.sync", 516,
+def operands(size=13, lane=5, row=1, col=2):
+    """a (16 x 16) times b (16 x 8) is d (16 x 8): what one lane brings and gets, and what one of its results is made of."""
+    card = Card("One lane's share of one mma.sync", 564,
                 "The left operand a has 16 x 16 elements, b 16 x 8, the result d 16 x 8. Lane 5 brings eight elements of a and four of b, "
-                "and gets four of d.")
+                "and gets four of d. Framed: row 1 of a and column 2 of b, which make one element of d.")
     own_a = lambda r, c: r % 8 * 4 + c % 8 // 2 == lane
     own_b = lambda r, c: c * 4 + r % 8 // 2 == lane
     own_d = lambda r, c: r % 8 * 4 + c // 2 == lane
     mark = lambda own: lambda r, c: THREADS[0] if own(r, c) else None
-    card.matrix(50, 290, 16, 16, size, "a: 16 × 16", GLOBAL, fills=mark(own_a))
-    card.matrix(276, 82, 16, 8, size, "b: 16 × 8", SHARED, fills=mark(own_b))
-    card.matrix(276, 290, 16, 8, size, "d += a b", REGISTERS, fills=mark(own_d))
-    card.text(138, 160, f"Lane {lane} is blue:", 16, SOFT)
-    card.text(138, 184, "8 elements of a,", 16, SOFT)
-    card.text(138, 208, "4 of b, 4 of d.", 16, SOFT)
-    card.text(240, 496, "32 lanes together hold every element once.", 16, SOFT)
+    a = card.matrix(64, 302, 16, 16, size, "a: 16 × 16", REGISTERS, fills=mark(own_a))
+    b = card.matrix(312, 74, 16, 8, size, "b: 16 × 8", REGISTERS, fills=mark(own_b))
+    d = card.matrix(312, 302, 16, 8, size, "", REGISTERS, fills=mark(own_d))
+    card.frame(a.tile(row, 0, 1, 16), BAD, 2.6, 1)
+    card.frame(b.tile(0, col, 16, 1), BAD, 2.6, 1)
+    card.frame(d.cell(row, col), BAD, 2.6, 1)
+    card.text(d.right + 10, d.y, "d", at="start", bold=True)
+    card.text(168, 160, f"Blue: lane {lane}.", 16, THREADS[0], bold=True)
+    card.text(168, 190, f"Framed: d[{row}][{col}] is", 16, BAD, bold=True)
+    card.text(168, 212, f"row {row} times column {col}.", 16, BAD, bold=True)
+    card.text(240, 546, "32 lanes together hold every element once.", 16, SOFT)
+    return card
+
+
+@picture("scores.svg")
+def scores(size=30, now=2):
+    """A warp's tile of scores in rung 3: eight results side by side, and the four mma of one of them."""
+    card = Card("Each result takes four mma.sync", 320,
+                "16 queries of 64 columns are four fragments, q[0] to q[3]. 64 keys are eight groups of 8, each of four fragments b. "
+                "scores[2] is the sum of four products, q[0] to q[3] with the four b of keys 16 to 23.")
+    b = card.matrix(200, 100, MMA_STEPS, TILE_KEYS // 8, size, f"k: {TILE_KEYS} keys, 8 a column", SHARED,
+                    values=lambda r, c: r if c == now else None, fills=lambda r, c: THREADS[r] if c == now else None,
+                    inks=lambda r, c: WHITE if c == now else None)
+    q = card.matrix(48, 238, 1, MMA_STEPS, size, "", REGISTERS, values=lambda r, c: c, fills=lambda r, c: THREADS[c],
+                    inks=lambda r, c: WHITE)
+    d = card.matrix(200, 238, 1, TILE_KEYS // 8, size, "", REGISTERS, values=lambda r, c: c)
+    card.text(q.x, q.top - 10, "q[step]", bold=True)
+    card.frame(d.cell(0, now), INK, 3, 1)
+    card.text(b.left - 10, b.y - 4, "a step:", 15, SOFT, "end")
+    card.text(b.left - 10, b.y + 14, "16 columns", 15, SOFT, "end")
+    card.text(d.x, d.bottom + 24, f"scores[n]; scores[{now}] is framed", 16, bold=True)
+    return card
+
+
+@picture("rows.svg")
+def rows(lanes=(4, 5, 6, 7), values=(3, 7, 2, 5)):
+    """Who holds row 1 of a warp's 64 scores in rung 3, and how the four agree on the largest."""
+    card = Card("Four lanes share a row of scores", 428,
+                "Row 1 of 64 scores: of each result of 8 keys lanes 4, 5, 6 and 7 hold two scores each. Their largest are 3, 7, 2 and 5; "
+                "after shuffles with distances 1 and 2 each has 7.")
+    for line in range(2):
+        for n in range(4):
+            for i, lane in enumerate(lanes):
+                cell = card.box(34 + n * 104 + i * 25, 82 + line * 62, 25, 30, THREADS[i], round=1)
+                card.text(cell.x, cell.y + 6, lane, 15, WHITE, bold=True)
+            card.text(34 + n * 104 + 50, 74 + line * 62, f"scores[{4 * line + n}]", 15, SOFT)
+    card.text(240, 204, "Row 1. A cell is two scores and names its lane.", 16, SOFT)
+    for i, lane in enumerate(lanes):
+        card.text(94 + i * (480 - 140 - 24) / 3, 242, f"lane {lane}", 15, THREADS[i], bold=True)
+    card.butterfly(268, values, max, 56, 70)
+    card.text(240, 416, "Each lane's largest, then two shuffles.", 16, SOFT)
     return card
 
 
