@@ -2,8 +2,8 @@
 //
 // A block is one row of 256 threads, and each thread works out its element of c from its number. Here the low
 // five bits of the number, the lane, choose the row: the wrong way round of day 05, written as it is most
-// often met, with / and %. Bound by: sectors through L1. A warp's read of a touches 32 of them, a row of a
-// apart.
+// often met, with / and %. Bound by: lines looked up in L1. A warp's read of a touches 32 of them, a row
+// of a apart.
 
 #include <cstdint>
 

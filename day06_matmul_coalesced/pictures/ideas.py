@@ -30,12 +30,12 @@ def _loads(card, top, name, requests, of_a, size=26, columns=1):
     """A's row and B's rows as a warp reads them in four steps; of_a has the (first step, steps) of each request."""
     card.text(28, top - 34, name, 16, at="start", bold=True)
     card.text(452, top - 34, requests, 16, SOFT, "end")
-    a = card.matrix(46, top + 1.5 * size - 6, 1, VECTOR + 2, 26, "A", GLOBAL, fills=lambda r, c: ALL_LANES if c < VECTOR else None)
+    a = card.matrix(46, top + 1.5 * size - 6, 1, VECTOR, 26, "A", GLOBAL, fills=lambda r, c: ALL_LANES)
     card.text(a.tile(0, 0, 1, VECTOR).x, a.bottom + 20, "for all lanes", 15, SOFT)
     wide = LANES * columns
-    b = card.matrix(252, top, VECTOR, wide + (2 if columns == 1 else 0), size, "B", GLOBAL,
-                    fills=lambda r, c: THREADS[c // columns] if c < wide else None,
-                    values=lambda r, c: c if c < wide and columns == 1 else None, inks=lambda r, c: WHITE if c < wide else None)
+    b = card.matrix(252, top, VECTOR, wide, size, "B", GLOBAL,
+                    fills=lambda r, c: THREADS[c // columns],
+                    values=lambda r, c: c if columns == 1 else None, inks=lambda r, c: WHITE)
     for first, steps in of_a:
         card.frame(a.tile(0, first, 1, steps), INK, 3.5, -1)
     for row in range(VECTOR):
@@ -67,6 +67,7 @@ def delivery():
     card.cells(72, "", [*names, "", "", "", ""], size=34, fill=GLOBAL)
     for lane in range(LANES):
         card.disc(138 + lane * 94, 144, lane, THREADS[lane])
+    card.text(84, 149, "lane", 16, at="end")
     for turn in range(VECTOR):
         top = 170 + turn * 36
         card.text(84, top + 19, f"turn {turn + 1}", 16, at="end")
