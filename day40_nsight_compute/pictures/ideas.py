@@ -20,7 +20,7 @@ def questions():
     rows = (("1  Are there enough?", "blocks, warps", "no", "mend the launch", BAD),
             ("2  Is anything busy?", "shares of peaks", "DRAM", "fewer bytes", GOOD),
             ("3  Are they used?", "sectors, banks", "no", "mend the access", BAD),
-            ("4  What do warps wait for?", "reasons of a stall", "", "", SOFT))
+            ("4  Why do warps wait?", "reasons of a stall", "", "", SOFT))
     tops = (62, 152, 242, 332)
     for top, (question, what, answer, then, color) in zip(tops, rows):
         card.box(left, top, width, height, GLOBAL if top == 62 else EMPTY)
@@ -98,7 +98,7 @@ def column():
     card = Card("A column of the tile, in banks", 286,
                 "Four lanes store to one column of a tile. Without padding the four words lie in one bank; with a word more in each row "
                 "they lie in four.")
-    for left, name, pitch, words, color in ((72, "turned", 4, "4 turns", BAD), (292, "padded", 5, "1 turn", GOOD)):
+    for left, name, pitch, words, color in ((72, "turned", 4, "4 wavefronts", BAD), (292, "padded", 5, "1 wavefront", GOOD)):
         place = {pitch * feature + 1: feature for feature in range(4)}  # the word of each lane
         card.banks(left, 104, 5, 4, lambda r, b: r * 4 + b, place, 27)
         card.text(left + 54, 70, name, 17, bold=True)
@@ -129,7 +129,7 @@ def zoom():
         card.box(x + 4, 156, 72, 30, EMPTY)
         card.box(x + 4, 156, 72 * share, 30, color)
         card.text(x + 40, 206, words, 15, SOFT)
-    card.text(left, 228, "one kernel: what is it waiting for? (an example)", 15, SOFT, "start")
+    card.text(left, 228, "one kernel: what is it waiting for? (example)", 15, SOFT, "start")
     card.text(left - 12, 280, "explain", 17, at="end", bold=True)
     card.text(left - 12, 300, "and asm", 17, at="end", bold=True)
     card.box(left, 256, WIDTH - left - 24, 34, SHARED)
