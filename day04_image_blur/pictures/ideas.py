@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Day 04's ideas: how windows overlap, a block's tile with its halo, a window that moves on, two passes for one, both in one
-block, and a pixel that serves several sums from a register.
+block, a pixel that serves several sums from a register, and words of shared memory that are left empty.
 
     tools/pictures.py 4
 """
@@ -64,18 +64,19 @@ def fetch():
     block, rows = 4, 2
     side = block + 2 * RADIUS
     card = Card("Eight threads fetch 36 pixels", 330,
-                "A block of 4 by 2 threads covers a tile of 6 by 6 pixels in steps of 4 columns and 2 rows: six steps.")
+                "A block of 4 by 2 threads covers a tile of 6 by 6 pixels in steps of 4 columns and 2 rows: six steps. "
+                "The 4 by 4 pixels in the middle are the block's own, the others are halo.")
     step = lambda r, c: r // rows * 2 + c // block
-    shades = [SHARED, HALO]
+    own = range(RADIUS, RADIUS + block)
     matrix = card.matrix(44, 74, side, side, 34, fill=SHARED, values=lambda r, c: r % rows * block + c % block,
-                         fills=lambda r, c: shades[(r // rows + c // block) % 2])
+                         fills=lambda r, c: SHARED if r in own and c in own else HALO)
     for r in range(0, side, rows):
-        card.frame(matrix.tile(r, 0, rows, block), SOFT, 2, 0)
-        card.frame(matrix.tile(r, block, rows, side - block), SOFT, 2, 0)
+        card.frame(matrix.tile(r, 0, rows, block), INK, 2.4, 0)
+        card.frame(matrix.tile(r, block, rows, side - block), INK, 2.4, 0)
     for r in range(side // rows):
         y = matrix.tile(r * rows, 0, rows, 1).y + 6
         card.text(270, y, f"steps {step(r * rows, 0) + 1} and {step(r * rows, block) + 1}", 16, at="start")
-    card.text(240, 308, "A number is the thread; a frame is one step.", 16, SOFT)
+    card.text(240, 308, "Number: a thread. Frame: one step. Pale: the halo.", 16, SOFT)
     return card
 
 
@@ -98,6 +99,25 @@ def running():
     card.text(215, 162, f"{first} - {values[1]} + {values[4]}", 16)
     card.text(105, 70, "column", 16, SOFT)
     card.text(315, 70, "same column", 16, SOFT)
+    return card
+
+
+@picture("padding.svg")
+def padding(banks=8, run=4):
+    """Where the runs of eight threads start in shared memory of eight banks, without and with a word of padding after each run."""
+    card = Card("An empty word spreads the starts", 300,
+                f"Threads that start {run} words apart start in 2 of {banks} banks; with an empty word after each {run} in all {banks}.")
+    starts = {thread * run: thread for thread in range(banks)}
+    for left, step, words in ((36, run, f"starts {run} apart: 2 banks"), (262, run + 1, f"{run + 1} apart: all {banks} banks")):
+        word = lambda r, b, step=step: (r * banks + b) // step * run + (r * banks + b) % step if (r * banks + b) % step < run else None
+        rows = banks * step // banks
+        table = card.matrix(left, 90, rows, banks, 24, fill=SHARED, col_names=range(banks),
+                            values=lambda r, b, word=word: starts.get(word(r, b)),
+                            fills=lambda r, b, word=word: WHITE if word(r, b) is None else THREADS[0] if word(r, b) in starts else SHARED,
+                            inks=lambda r, b, word=word: WHITE if word(r, b) in starts else None)
+        card.text(table.x, 66, "bank", 15, SOFT)
+        card.text(table.x, 240, words, 16, bold=True)
+    card.text(240, 276, "Blue: a thread's first word. White: left empty.", 16, SOFT)
     return card
 
 
@@ -143,7 +163,7 @@ def both():
     card.text(312, 248, "along columns", 16, THREADS[1])
     card.text(168, 276, "shared memory, a barrier after each", 16, SOFT)
     card.text(404, 276, "global", 16, SOFT)
-    card.text(240, 302, f"Rows outside the block are blurred, too: {side} of {TILE}.", 16, SOFT)
+    card.text(240, 302, f"Along x {side} rows are blurred, not {TILE}.", 16, SOFT)
     return card
 
 
