@@ -3,7 +3,7 @@
 // A block fetches the colours of its pixels into shared memory first, 16 neighbouring bytes a thread, and
 // picks them apart there. Since bytes: memory is read in whole sectors, each once; the walk in steps of three
 // happens in shared memory, where it costs no bank conflict (3 and 32 have no common divisor).
-// Bound by: the bytes that are still picked and stored one at a time.
+// Bound by: the barrier, behind which a block loads nothing, and bytes picked and stored one at a time.
 // Teaches: uint4.
 
 #include "common/check.h"

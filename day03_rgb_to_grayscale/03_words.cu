@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
 // Four pixels a thread: 12 bytes of colour are three whole words, 4 bytes of gray are one. Since bytes: a
-// third of the requests for the same bytes, no shared memory, no barrier, and a dot product of bytes instead
-// of three multiplications.
-// Bound by: requests still, of 128 bytes each; and lanes now read 12 bytes apart.
+// quarter of the requests for the same bytes, no shared memory, no barrier, and a dot product of bytes
+// instead of three multiplications.
+// Bound by: bytes under way still, 12 a thread; and lanes now read 12 bytes apart.
 
 #include "common/check.h"
 #include "common/util.h"

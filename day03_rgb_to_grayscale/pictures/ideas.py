@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Day 03's ideas: how pixels lie in bytes and words, why a thread takes whole threes, and whose bytes a warp's load touches.
+"""Day 03's ideas: how pixels lie in bytes and words, what threads ask for at once, why a thread takes whole threes, who fetches and
+who uses, and whose bytes a warp's load touches.
 
     tools/pictures.py 3
 """
-from drawing import BAD, EMPTY, GOOD, INK, OUTPUT, SOFT, THREADS, WHITE, Card, picture
+from drawing import BAD, EMPTY, GOOD, INK, OUTPUT, SHARED, SOFT, THREADS, WHITE, Card, constant, picture
 
 RED, GREEN, BLUE = "#f6c9c0", "#cdebd3", "#cfe3f7"
 
@@ -23,6 +24,26 @@ def pixels():
     return card
 
 
+@picture("ask.svg")
+def ask(threads=2048, needed=15.0):
+    """The bytes that the threads of a full multiprocessor ask for at once, in KiB, beside what Little's law needs."""
+    words = 3 * constant("day03_rgb_to_grayscale/03_words.cu", "kPixels")
+    card = Card("What 2,048 threads ask for", 236, f"Each of {threads} threads asks for 3, {words} or 48 bytes: 6, 24 or 96 KiB; {needed:.0f} KiB are needed.")
+    scale, left = 2.9, 104
+    for top, each, color in ((64, 3, BAD), (110, words, GOOD), (156, 48, GOOD)):
+        kib = threads * each / 1024
+        card.text(left - 12, top + 20, f"{each} bytes", 16, at="end")
+        card.box(left, top, kib * scale, 30, color, color)
+        if kib > 48:
+            card.text(left + kib * scale / 2 + 20, top + 21, f"{kib:.0f} KiB", 16, WHITE, bold=True)
+        else:
+            card.text(left + max(kib, needed) * scale + 12, top + 21, f"{kib:.0f} KiB", 16, at="start", bold=True)
+    x = left + needed * scale
+    card.line(x, 54, x, 196, INK, 2.4, dashed=True)
+    card.text(x + 8, 212, f"needed: {needed:.0f} KiB", 16, INK, "middle", bold=True)
+    return card
+
+
 @picture("threes.svg")
 def threes():
     card = Card("Whole pixels come in threes", 260, "Three words of four bytes hold four whole pixels; a single word holds one and a third.")
@@ -35,6 +56,36 @@ def threes():
     card.arrow(240, 132, 240, 162)
     card.text(gray.right + 12, gray.y + 6, "one word of gray", 16, at="start")
     card.text(240, 234, "A cell is a byte; its number is the pixel's.", 16, SOFT)
+    return card
+
+
+@picture("fetch.svg")
+def fetch(threads=4):
+    """Rung 2 with four threads and their 16 pixels: three threads fetch 16 bytes each, then thread p mod 4 picks pixel p."""
+    card = Card("Who fetches is not who picks", 276, "Three of four threads fetch 16 bytes each; behind the barrier each thread picks every fourth of the 16 pixels.")
+    left, wide = 48, 384
+    card.text(left, 66, "fetch: 16 bytes a thread", 16, at="start", bold=True)
+    for piece in range(3):
+        card.box(left + piece * wide / 3, 76, wide / 3, 36, THREADS[piece])
+        card.text(left + (piece + 0.5) * wide / 3, 100, piece, 16, WHITE)
+    card.line(left, 134, left + wide, 134, INK, 2.4, dashed=True)
+    card.text(240, 158, "barrier", 16, SOFT)
+    card.text(left, 192, "pick: 3 bytes a pixel", 16, at="start", bold=True)
+    for pixel in range(16):
+        card.box(left + pixel * wide / 16, 202, wide / 16, 36, THREADS[pixel % threads])
+        card.text(left + (pixel + 0.5) * wide / 16, 226, pixel % threads, 16, WHITE)
+    card.text(240, 264, "A number is a thread's.", 16, SOFT)
+    return card
+
+
+@picture("exchange.svg")
+def exchange():
+    """Rung 5 with a warp of four lanes: the twelve vectors in shared memory, by who lays them down and who picks them up."""
+    card = Card("Lanes exchange their vectors", 236, "Of twelve vectors in shared memory lane i lays down those at i, i + 4 and i + 8, and picks up 3 i to 3 i + 2.")
+    for top, name, owners in ((78, "laid down by lane", [i % 4 for i in range(12)]), (160, "picked up by lane", [i // 3 for i in range(12)])):
+        card.text(24, top - 12, name, 16, at="start", bold=True)
+        card.cells(top, "", owners, 24, 36, 34, SHARED, fills={i: THREADS[t] for i, t in enumerate(owners)}, inks=dict.fromkeys(range(12), WHITE))
+    card.text(240, 222, "A cell is 16 bytes of shared memory.", 16, SOFT)
     return card
 
 
@@ -52,5 +103,5 @@ def apart():
             if any(owners[2 * sector + half] is not None for half in range(2)):
                 card.frame(array.cells(2 * sector, 2 * sector + 1), INK, 3, 0)
     card.text(240, 226, "A cell is 16 bytes, its number the lane that loads it.", 16, SOFT)
-    card.text(240, 250, "Framed: the sectors that move, 4 against 2.", 16, SOFT)
+    card.text(240, 250, "Framed: the sectors touched, 4 against 2.", 16, SOFT)
     return card
