@@ -23,7 +23,7 @@ def rows(scale=1.0, size=2**31):
             {"name": "CPU loops", "kind": "cpu", "shape": [16384, 16384], "seconds": 5.5}]
 
 
-def sweep(sizes=(255, 1024, 4096, 16384)):
+def sweep(sizes=(256, 1024, 4096, 16384)):
     return [result_table(rows(n / 16384 + 0.01, n * 16384 * 8), n, True) for n in sizes]
 
 
@@ -112,16 +112,51 @@ class Sweep(support.Case):
             self.assertEqual(len(places), 4)
         self.assertEqual(text, result_plots.sweep(result_file([]), sweep()[::-1]))  # whatever the order in the file
 
-    def test_sizes_beside_rounder_ones(self):
-        """Shown, but no line leaps from one to the other."""
-        plot = Plot(result_plots.sweep(result_file([]), sweep((255, 1000, 1024, 4096, 4099))))
+    def panels(self, tables):
+        """([sizes of the main panel], [beside it], what that is called), as extents of shapes."""
+        main, aside, called = result_plots._panels(result_file([]), tables)
+        numbers = lambda panel: [table["shape"][table.get("over", "rows")] for table in panel]  # noqa: E731
+        return numbers(main), numbers(aside), called
+
+    def test_odd_sizes_stand_beside(self):
+        """No line leaps from a size of one kind to one of the other."""
+        tables = sweep((255, 1000, 1024, 2048, 4096, 4099))
+        self.assertEqual(self.panels(tables), ([1024, 2048, 4096], [255, 1000, 4099], "odd sizes, other shapes"))
+        plot = Plot(result_plots.sweep(result_file([]), tables))
         self.assertEqual(plot.outside(), [])
-        self.assertIn("hollow: a size beside a rounder one", plot.words)
-        for line in plot.root.iter(_SVG + "polyline"):
-            self.assertEqual(len(line.get("points").split()), 3)
-        circles = list(plot.root.iter(_SVG + "circle"))
-        self.assertEqual((len(circles), sum(node.get("fill") == "#ffffff" for node in circles)), (15, 6))
-        self.assertNotIn("hollow: a size beside a rounder one", Plot(result_plots.sweep(result_file([]), sweep())).words)
+        self.assertTrue({"odd sizes, other shapes", "255", "4099"} <= set(plot.words))
+        paths = [[float(pair.split(",")[0]) for pair in line.get("points").split()] for line in plot.root.iter(_SVG + "polyline")]
+        self.assertEqual([len(places) for places in paths], [3, 3] * 3)
+        self.assertEqual(len({tuple(places) for places in paths}), 2)
+        self.assertGreater(min(max(paths)), max(min(paths)))
+        self.assertEqual(len(list(plot.root.iter(_SVG + "circle"))), 18)
+
+    def test_which_sizes_are_odd(self):
+        over = [dict(result_table(rows(), n, True), shape={"seq": n, "dim": 64}, over="seq") for n in (512, 1000, 1024, 2049, 4096, 768)]
+        self.assertEqual(self.panels(over), ([512, 768, 1024, 4096], [1000, 2049], "odd sizes"))
+        shapes = [dict(result_table(rows(), n, True), shape={"rows": n, "cols": cols}) for n, cols in ((480, 640), (1080, 1920), (4093, 4099), (8192, 8192))]
+        self.assertEqual(self.panels(shapes), ([480, 1080, 8192], [4093], "odd sizes"))
+        self.assertEqual(self.panels(sweep((255, 1024, 4096))), ([255, 1024, 4096], [], ""))  # two are no line
+
+    def test_shapes_of_one_size(self):
+        """Of these one is in the main panel, the one that stands for the ladder, and nothing joins the others."""
+        tables = [*sweep((256, 1024)), *(dict(result_table(rows(), 4096, True), shape={"rows": n, "cols": 16384 * 4096 // n}) for n in (1024, 4096, 16384))]
+        main = dict(result_table(rows(), 4096), shape={"rows": 4096, "cols": 16384})
+        panels = result_plots._panels(result_file([main]), tables)
+        self.assertEqual(panels[0][-1]["shape"], main["shape"])
+        self.assertEqual((sorted(table["shape"]["rows"] for table in panels[1]), panels[2]), ([1024, 16384], "other shapes"))
+        plot = Plot(result_plots.sweep(result_file([main]), tables))
+        self.assertEqual(plot.outside(), [])
+        self.assertEqual([len(line.get("points").split()) for line in plot.root.iter(_SVG + "polyline")], [3] * 3)
+        self.assertTrue({"1024 ×", "65536", "16384 ×", "4096"} <= set(plot.words))
+
+    def test_words_below_do_not_meet(self):
+        tables = [dict(result_table(rows(), n, True), shape={"n": n}, over="n") for n in (2**14, 2**18, 1000003, 2**24, 100000007, 2**28, 2**30)]
+        plot = Plot(result_plots.sweep(result_file([]), tables))
+        below = sorted((float(node.get("x")) - 3.1 * len(node.text), float(node.get("x")) + 3.1 * len(node.text)) for node in plot.root.iter(_SVG + "text")
+                       if node.text.isdigit() and node.get("text-anchor") == "middle")
+        self.assertGreaterEqual(len(below), 5)
+        self.assertTrue(all(left[1] < right[0] for left, right in zip(below, below[1:])), below)
 
     def test_libraries_differ(self):
         tables = [result_table([result_row("naive", 600), *(result_row(name, 700, kind="library") for name in "AB")], n, True)

@@ -167,62 +167,151 @@ def sweep_alt(tables):
     return f"{_sweep_title(tables)}: {', '.join(name for name, _ in curves(tables))}"
 
 
-def _joined(sizes):
-    """Of sizes within 3% of each other the roundest: a line through both would show a leap that is none of size."""
-    kept = []
-    for size in sorted(sizes):
-        if kept and size < 1.03 * kept[-1]:
-            kept[-1] = max(kept[-1], size, key=lambda number: int(number) & -int(number))
-        else:
-            kept.append(size)
-    return kept
+def _varying(tables):
+    """The names of the extents in which the sizes of a sweep differ."""
+    return [name for name in tables[0]["shape"] if len({table["shape"][name] for table in tables}) > 1]
+
+
+def _is_odd(table, names):
+    """Whether a size is one that no 16 bytes or tile divides: an extent that is no multiple of 16; of a matrix any that isn't one of 8."""
+    if "over" in table:
+        return _extent(table) % 16 > 0
+    return any(table["shape"][name] % 8 for name in names)
+
+
+def _panels(found, tables):
+    """(the tables of the main panel, those of the one beside it, what that is called). A line through sizes of both kinds would leap. Odd sizes
+    stand beside, and of sizes within 3% of each other all but one, the main table's or the roundest. Fewer than three are no line: then all
+    are in one panel."""
+    names, shapes = _varying(tables), [table["shape"] for table in results.main_tables(found)]
+    aside = [table for table in tables if _is_odd(table, names)]
+    main, odd = [], len(aside)
+    for table in sorted((table for table in tables if table not in aside), key=_extent):
+        if main and _extent(table) < 1.03 * _extent(main[-1]):
+            first, second = sorted((main.pop(), table), key=lambda one: (one["shape"] in shapes, int(_extent(one)) & -int(_extent(one))))
+            aside.append(first)
+            table = second
+        main.append(table)
+    if len(main) < 3:
+        return tables, [], ""
+    called = ", ".join(["odd sizes"] * (odd > 0) + ["other shapes"] * (len(aside) > odd))
+    return main, sorted(aside, key=_extent), called
+
+
+class _Axes:
+    """Where speeds and sizes of the panels are."""
+    FIRST, BOTTOM, LEFT = 56, 300, 64
+
+    def __init__(self, main, aside, names, top, legend):
+        self._top, self._names = top, names
+        self._mark = str if "over" in main[0] else result_table.bytes_text
+        gap = 6 + 3 * len(self._mark(_extent(main[-1])))  # half of the last size's words, and some
+        self._marks = [self._words(table) for table in aside]
+        pitch = 14 + 6 * max((len(word) for words in self._marks for word in words), default=0)
+        self.far = WIDTH - legend  # where names begin
+        self.right = self.far - (pitch * len(aside) + gap if aside else 0)
+        self.beside = self.right + gap
+        self._low, high = (math.log2(_extent(table)) for table in (main[0], main[-1]))
+        self._span = max(1e-9, high - self._low)
+        self._places = {id(table): self.x(_extent(table)) for table in main}
+        self._places.update((id(table), self.beside + pitch * (i + 0.5)) for i, table in enumerate(aside))
+        self._aside = aside
+
+    def _words(self, table):
+        """A size beside the main panel in full, a line for each extent that varies."""
+        if "over" in table:
+            return [str(_extent(table))]
+        numbers = [str(table["shape"][name]) for name in self._names]
+        return [f"{number} ×" for number in numbers[:-1]] + numbers[-1:]
+
+    def x(self, extent):
+        return self.LEFT + (self.right - self.LEFT) * (math.log2(extent) - self._low) / self._span
+
+    def place(self, table):
+        return self._places[id(table)]
+
+    def y(self, rate):
+        return self.BOTTOM - (self.BOTTOM - self.FIRST) * rate / self._top
+
+    def lines_below(self):
+        return max((len(words) for words in self._marks), default=1)
+
+    def drawn(self, called):
+        """Grid and sizes of both panels."""
+        parts, step = [], nice_step(self._top, 5)
+        for i in range(int(self._top / step) + 1):
+            parts += [_line(self.LEFT, self.y(i * step), self.right, self.y(i * step), _FAINT),
+                      _text(self.LEFT - 8, self.y(i * step) + 4, _number(i * step), 11, _SOFT, "end")]
+            if self._aside:
+                parts.append(_line(self.beside, self.y(i * step), self.far, self.y(i * step), _FAINT))
+        least, high = math.ceil(self._low - 1e-9), self._low + self._span
+        room = 7 + (6.2 if self._mark is str else 7) * len(self._mark(2**int(high + 1e-9)))
+        every = max(1, math.ceil(self._span * room / (self.right - self.LEFT)))
+        for power in range(least, int(high + 1e-9) + 1, every):
+            parts += [_line(self.x(2**power), self.BOTTOM, self.x(2**power), self.BOTTOM + 4),
+                      _text(self.x(2**power), self.BOTTOM + 18, self._mark(2**power), 11, _SOFT, "middle")]
+        for table, words in zip(self._aside, self._marks):
+            parts.append(_line(self.place(table), self.BOTTOM, self.place(table), self.BOTTOM + 4))
+            parts += [_text(self.place(table), self.BOTTOM + 18 + 13 * i, word, 11, _SOFT, "middle") for i, word in enumerate(words)]
+        if self._aside:
+            parts.append(_text((self.beside + self.far) / 2, self.FIRST - 12, called, 11, _SOFT, "middle"))
+        return parts
 
 
 def sweep(found, tables):
-    """Speed over the bytes that the problem takes or over an extent, spaced by their logarithm."""
-    tables = sorted(tables, key=_extent)
+    """Speed over the bytes that the problem takes or over an extent, spaced by their logarithm; odd sizes in a panel beside that."""
+    tables = sorted(tables, key=lambda table: (_extent(table), list(table["shape"].values())))
+    main, aside, called = _panels(found, tables)
     lines = curves(tables)
     limit = tables[-1].get("limit")
     ceiling = results.scaled(tables[-1], limit["per_second"]) if limit else 0
     top = 1.04 * max([ceiling, *(rate for points in lines.values() for _, rate in points)])
-    low, high = math.log2(_extent(tables[0])), math.log2(_extent(tables[-1]))
-    left, right, first, bottom = 64, WIDTH - 150, 56, 300
-    x_of = lambda size: left + (right - left) * (math.log2(size) - low) / max(1e-9, high - low)  # noqa: E731
-    y_of = lambda rate: bottom - (bottom - first) * rate / top  # noqa: E731
-    parts = [_text(16, 26, _sweep_title(tables), 15, bold=True)]
-    step = nice_step(top, 5)
-    for i in range(int(top / step) + 1):
-        parts += [_line(left, y_of(i * step), right, y_of(i * step), _FAINT),
-                  _text(left - 8, y_of(i * step) + 4, _number(i * step), 11, _SOFT, "end")]
-    every = max(1, math.ceil((high - low) / 7))
-    mark = str if "over" in tables[0] else result_table.bytes_text
-    for power in range(math.ceil(low - 1e-9), int(high + 1e-9) + 1):
-        if (power - math.ceil(low - 1e-9)) % every == 0:
-            parts += [_line(x_of(2**power), bottom, x_of(2**power), bottom + 4),
-                      _text(x_of(2**power), bottom + 18, mark(2**power), 11, _SOFT, "middle")]
+    axes = _Axes(main, aside, _varying(tables), top, 150)
+    parts = [_text(16, 26, _sweep_title(tables), 15, bold=True), *axes.drawn(called)]
     if ceiling:
-        parts.append(_line(left, y_of(ceiling), right, y_of(ceiling), _LIMIT, 1.6))
+        for left, right in ((axes.LEFT, axes.right), (axes.beside, axes.far))[:2 if aside else 1]:
+            parts.append(_line(left, axes.y(ceiling), right, axes.y(ceiling), _LIMIT, 1.6))
     ends, colours = [], _colours(tables, lines)
-    sizes = {_extent(table) for table in tables}
-    joined = _joined(sizes)
-    for (name, kind), points in lines.items():
+    for name, kind in lines:
         colour, dashes = colours[name, kind]
         dash = f' stroke-dasharray="{dashes}"' if dashes else ""
-        path = " ".join(f"{x_of(size):.1f},{y_of(rate):.1f}" for size, rate in points if size in joined)
-        parts.append(f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="1.8"{dash}/>')
-        for size, rate in points:
-            inside = colour if size in joined else "#ffffff"
-            parts.append(f'<circle cx="{x_of(size):.1f}" cy="{y_of(rate):.1f}" r="2.2" fill="{inside}" stroke="{colour}"/>')
-        ends.append((y_of(points[-1][1]), name, colour))
-    if len(joined) < len(sizes):
-        parts.append(_text(right, bottom + 32, "hollow: a size beside a rounder one", 11, _SOFT, "end"))
-    for y, (own, name, colour) in zip(_apart([end[0] for end in sorted(ends)], 15, first, bottom), sorted(ends)):
-        parts += [_line(right + 3, own, right + 13, y, colour, 0.8), _text(right + 16, y + 4, name, 12, colour)]
+        for panel in (main, aside):
+            rates = _rates(panel, name, kind)
+            for run in _growing(rates):
+                path = " ".join(f"{axes.place(table):.1f},{axes.y(rate):.1f}" for table, rate in run)
+                parts.append(f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="1.8"{dash}/>')
+            parts += [f'<circle cx="{axes.place(table):.1f}" cy="{axes.y(rate):.1f}" r="2.2" fill="{colour}" stroke="{colour}"/>'
+                      for table, rate in rates]
+        last = (_rates(main, name, kind) or _rates(aside, name, kind))[-1][1]
+        ends.append((axes.y(last), name, colour, dashes))
+    for y, (own, name, colour, dashes) in zip(_apart([end[0] for end in sorted(ends)], 15, axes.FIRST, axes.BOTTOM), sorted(ends)):
+        # Beside the main panel alone a name is led to the line's end; elsewhere it has a piece of the line.
+        parts += [_line(axes.far + 10, y, axes.far + 28, y, colour, 1.8, dashes) if aside else _line(axes.far + 3, own, axes.far + 13, y, colour, 0.8),
+                  _text(axes.far + (33 if aside else 16), y + 4, name, 12, colour)]
     if ceiling:  # over the lines that may cross it, with an edge of the card's white
-        words = _text(left + 4, y_of(ceiling) - 5, f"limit: its own {limit['name']}, {result_table.digits(ceiling)}", 11)
+        words = _text(axes.LEFT + 4, axes.y(ceiling) - 5, f"limit: its own {limit['name']}, {result_table.digits(ceiling)}", 11)
         parts.append(words.replace("<text ", '<text paint-order="stroke" stroke="#ffffff" stroke-width="4" ', 1))
-    parts.append(_text(16, bottom + 46, caption(found), 11, _SOFT))
-    return _svg(bottom + 60, sweep_alt(tables), parts)
+    below = axes.BOTTOM + 33 + 13 * axes.lines_below()
+    parts.append(_text(16, below, caption(found), 11, _SOFT))
+    return _svg(below + 14, sweep_alt(tables), parts)
+
+
+def _growing(rates):
+    """[[(table, rate)]] that lines join: of shapes of one size none, because they lead from nothing to nothing."""
+    runs = []
+    for one in rates:
+        if runs and _extent(one[0]) >= 1.03 * _extent(runs[-1][-1][0]):
+            runs[-1].append(one)
+        else:
+            runs.append([one])
+    return [run for run in runs if len(run) > 1]
+
+
+def _rates(tables, name, kind):
+    """[(table, rate)] where a contestant of `curves` was timed."""
+    own = name.replace(stale.MARK, "")
+    return [(table, results.rate(table, row)) for table in tables for row in table["rows"]
+            if (row["name"], row["kind"]) == (own, kind) and row.get("seconds")]
 
 
 def _apart(places, least, first, last):
