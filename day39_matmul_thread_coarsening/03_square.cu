@@ -3,7 +3,7 @@
 // A thread computes a square of 8 x 8. Changed since column: eight floats of a and eight of b are loaded into
 // registers, and each is used eight times from there, so 64 multiply-adds need 16 loads. A block's part of c is
 // 128 x 128, of 256 threads.
-// Bound by: how shared memory is asked. A warp's loads of b hit four words of a bank at a time.
+// Bound by: waiting. A thread's registers leave one block a multiprocessor, and nobody multiplies while that fetches.
 
 #include <cstdint>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // Four floats an instruction. Changed since square: global memory is read and written, and shared memory read, as
-// float4, so 64 multiply-adds need 4 loads instead of 16. The eight floats of a that a thread wants are below one
-// another; for them to be neighbours, a's tile is stored transposed, four scattered floats for each float4.
+// float4, so 64 multiply-adds need 4 loads instead of 16 (nvcc made wide loads of square's by itself, but of four
+// steps' floats). The eight floats of a of one step are neighbours once a's tile is stored transposed.
 // Needs n % 4 == 0, k % 4 == 0 and aligned matrices. (__stcs is a plain store that asks to leave the caches first;
 // written as a plain one, nvcc splits half of them into single floats.) Bound by: bank conflicts, of b's loads and
 // of a's stores.

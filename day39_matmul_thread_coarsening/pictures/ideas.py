@@ -108,3 +108,37 @@ def tiles():
     card.text(240, 272, f"Blue: one lane's {rows} x {cols}, in {rows * cols // 16} squares of 4 x 4.", 16, SOFT)
     card.text(240, 296, f"Its 31 neighbours fill the fields, {row_lanes} x {col_lanes} lanes in each.", 16, SOFT)
     return card
+
+
+@picture("transposed.svg")
+def transposed(each=4):
+    """A corner of a in global memory and in rung vectors' shared memory: a float4 along k becomes a column."""
+    card = Card("Loaded along k, stored down the tile", 262,
+                "A thread loads a float4 of a row of A, and stores its floats into four rows of the transposed tile. A float4 of a row of the tile "
+                "is then one step of k for four rows of A.")
+    size = 36
+    a = card.matrix(40, 84, each, each, size, "", GLOBAL, values=lambda r, c: f"{r}{c}")
+    card.text(a.x, 68, "A: k to the right", 16, bold=True)
+    tile = card.matrix(280, 84, each, each, size, "", SHARED, values=lambda r, c: f"{c}{r}")
+    card.text(tile.x, 68, "the tile: k down", 16, bold=True)
+    card.frame(a.tile(1, 0, 1, each), THREADS[0], 3, -2)
+    card.frame(tile.tile(0, 1, each, 1), THREADS[0], 3, -2)
+    card.arrow(a.right + 8, a.cell(1, 0).y, tile.left - 8, tile.cell(1, 0).y, THREADS[0], 2.4)
+    card.text(240, 252, "Blue: what one thread copies.", 16, SOFT)
+    return card
+
+
+@picture("ahead.svg")
+def ahead(first=3, steps=3):
+    """What a warp of autotuned has under way in three steps of a tile, of which 12 pieces are copied in six steps."""
+    card = Card("Everything is asked for early", 228,
+                "While a warp multiplies the floats of one step, it loads those of the next from shared memory, and cp.async brings pieces of a "
+                "later tile from global memory.")
+    rows = [[], [], []]
+    for i in range(steps):
+        step, start = first + i, 3 * i
+        rows[0].append((f"pieces {2 * step}, {2 * step + 1}", start, start + 3, GLOBAL))
+        rows[1].append((f"step {step + 1}", start, start + 1.5, SHARED))
+        rows[2].append((f"step {step}", start, start + 3, OUTPUT))
+    card.time(52, list(zip(("cp.async", "loads", "FFMA"), rows)), end=3 * steps, left=104)
+    return card
