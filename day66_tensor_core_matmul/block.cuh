@@ -190,7 +190,7 @@ __device__ __forceinline__ void multiply_block(Stages<T, kS>& stages, const Sour
     }
   }
   if constexpr (kBranchless) days::ptx::cp_async_wait_group<0>();  // for copies of nothing, which write zeros
-  __syncthreads();
+  __syncthreads();  // for kBranchless: else the last step's barrier is behind all reads and copies
 }
 
 // Calls store(row, col, low, high) for each two neighbours that the lane has of a warp's tile at `row` and `col` of c.

@@ -247,8 +247,15 @@ const auto deep = with_hostile_halves(
         .baseline("cuBLAS deep")
         .reference(LAUNCHER(days::matmul_reference))
         .parallel(LAUNCHER(days::matmul_parallel))
-        // One tile, two and four; a piece for each block and pieces of several tiles in a block; a slice, and some.
-        .shapes({{1, 8, 8}, {65, 72, 136}, {128, 128, 1024}, {130, 136, 648}, {129, 40, 392}, {8, 264, 1064}})
+        // One tile, two and four; a piece for each block and pieces of several tiles in a block; a slice, and some; a block
+        // that begins at a tile's second stage.
+        .shapes({{1, 8, 8},
+                 {65, 72, 136},
+                 {128, 128, 1024},
+                 {130, 136, 648},
+                 {129, 40, 392},
+                 {8, 264, 1064},
+                 {8, 264, 72}})
         .gpu_shapes({{256, 256, 16384}, {300, 1000, 5000}, {1024, 1024, 4096}, {64, 64, 65536}})
         .bench({{512, 512, 16384}, {1536, 1536, 4096}, {128, 4096, 4096}})
         .sweep({{128, 128, 65536},

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <vector>
 
 #include "common/buffer.h"
@@ -98,6 +99,65 @@ TEST(Day66Grouped, TakesEveryTileOfSeveralGroups) {
     }
   }
   EXPECT_EQ(wrong, 0u);
+}
+
+// 2^-25 lies halfway between 0 and the least half and is rounded to 0, the even one. Anything more that k's end brought, were it
+// the product of two least halves, would make it the other.
+TEST(Day66Half, AddsNothingFromBeyondTheEndOfK) {
+  constexpr int kSize = 8;  // of an extent: a chunk, so that most of a tile lies beyond
+  std::vector<days::half> a(kSize), b(kSize * kSize, days::from_float<days::half>(0.5f));
+  a[0] = days::from_float<days::half>(0x1p-24f);
+  const days::DeviceBuffer<days::half> device_a(a), device_b(b), device_c(kSize);
+  for (const auto& variant : days::variants<Matmul<days::half>>("half")) {
+    if (!variant.runs_here) continue;
+    variant.launch({device_a.data(), device_b.data(), device_c.data(), 1, kSize, kSize});
+    for (const days::half c : device_c.download()) EXPECT_EQ(days::to_float(c), 0) << variant.name;
+  }
+}
+
+// c by a rung of floats, where that runs here; else nothing.
+std::vector<float> product_of_floats(const char* ladder, const std::vector<float>& a,
+                                     const std::vector<float>& b, int m, int n, int k) {
+  const days::DeviceBuffer<float> device_a(a), device_b(b),
+      device_c(static_cast<size_t>(m) * static_cast<size_t>(n));
+  for (const auto& variant : days::variants<Matmul<float>>(ladder)) {
+    if (!variant.runs_here) continue;
+    variant.launch({device_a.data(), device_b.data(), device_c.data(), m, n, k});
+    return device_c.download();
+  }
+  return {};
+}
+
+// Three quarters of the way from 1 to the next tf32: mma would cut off what is not rounded. 64 rows and columns are all that a
+// thread has to round.
+TEST(Day66Tf32, RoundsEveryOperandToTheNearest) {
+  constexpr int kSize = 64, kDepth = 16;
+  const std::vector<float> ones(kSize * kDepth, 1.0f), between(kSize * kDepth, 1 + 0x1.8p-11f);
+  for (const float c : product_of_floats("tf32", between, ones, kSize, kSize, kDepth))
+    ASSERT_EQ(c, kDepth * (1 + 0x1p-10f)) << "of a";
+  for (const float c : product_of_floats("tf32", ones, between, kSize, kSize, kDepth))
+    ASSERT_EQ(c, kDepth * (1 + 0x1p-10f)) << "of b";
+}
+
+// The nearest tf32 of the largest float is infinity.
+TEST(Day66Three, TakesTheLargestFloat) {
+  constexpr int kSize = 4;
+  const std::vector<float> a(kSize, std::numeric_limits<float>::min());
+  std::vector<float> b(kSize * kSize);
+  for (size_t col = 0; col < kSize; ++col) b[col] = std::numeric_limits<float>::max();
+  for (const float c : product_of_floats("fp32", a, b, 1, kSize, kSize)) EXPECT_EQ(c, a[0] * b[0]);
+}
+
+// Beside 2^24 a float has no room for 1: ones come through only where they meet before they are added to it. Eight do, and
+// the first seven stand beside it from the start.
+TEST(Day66Three, AddsUpEightProductsBeforeTheLongSum) {
+  constexpr int kCols = 4, kDepth = 64;
+  std::vector<float> a(kDepth, 1.0f), b(kDepth * kCols, 1.0f);
+  a[0] = 0x1p24f;
+  for (const float c : product_of_floats("fp32", a, b, 1, kCols, kDepth)) {
+    EXPECT_GE(c, 0x1p24f + 56);
+    EXPECT_LE(c, 0x1p24f + 64);
+  }
 }
 
 // The NaN that a GPU's arithmetic makes has all fraction bits set: rounded as an integer it would overflow into -0.
