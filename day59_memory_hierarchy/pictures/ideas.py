@@ -49,18 +49,22 @@ def under_way():
 
 @picture("handing_out.svg")
 def handing_out():
-    card = Card("Four lanes ask for words", 330,
-                "Shared memory with four banks gives one word of each bank in a turn; constant memory gives one word to all lanes in a turn.")
-    cases = (("all the same", [0, 0, 0, 0], "1", "1"), ("neighbours", [0, 1, 2, 3], "1", "4"), ("one bank", [0, 4, 8, 12], "4", "4"))
-    card.text(296, 76, "shared", 16, bold=True)
-    card.text(400, 76, "constant", 16, bold=True)
-    for i, (name, words, shared, constant_turns) in enumerate(cases):
+    """Toy: four lanes, four banks, lines of four words."""
+    card = Card("Which words share a turn", 400,
+                "Turns for four lanes' words. L1 serves one line of four words in a turn, shared memory one word of each of four banks, "
+                "constant memory one word.")
+    cases = (("all the same", (0, 0, 0, 0)), ("neighbours", (0, 1, 2, 3)), ("far apart", (0, 5, 10, 15)), ("one bank", (0, 4, 8, 12)))
+    columns = ((238, "L1"), (322, "shared"), (418, "constant"))
+    for x, name in columns:
+        card.text(x, 76, name, 16, bold=True)
+    for i, (name, words) in enumerate(cases):
         y = 92 + 70 * i
+        lines, banks = len({word // 4 for word in words}), [len({word for word in words if word % 4 == bank}) for bank in range(4)]
         card.text(30, y + 4, name, 16, at="start", bold=True)
         card.cells(y + 12, "", words, 30, 38, 32, fills={k: THREADS[k] for k in range(4)}, inks=dict.fromkeys(range(4), WHITE))
-        for x, turns in ((296, shared), (400, constant_turns)):
-            card.text(x, y + 34, turns + (" turn" if turns == "1" else " turns"), 17, GOOD if turns == "1" else BAD, bold=True)
-    card.text(240, 314, "A number is a word; word w is in bank w mod 4.", 16, SOFT)
+        for (x, _), turns in zip(columns, (lines, max(banks), len(set(words)))):
+            card.text(x, y + 34, f"{turns} turn{'s' if turns > 1 else ''}", 17, BAD if turns > 1 else GOOD, bold=True)
+    card.text(240, 384, "Word w: line w / 4, bank w mod 4.", 16, SOFT)
     return card
 
 
@@ -91,12 +95,12 @@ def spill():
     card.text(130, 172, "nothing leaves", 16, GOOD, bold=True)
     card.text(350, 70, "spilled: 32 registers", 16, bold=True)
     card.box(310, 84, 80, 60, REGISTERS)
-    card.text(350, 120, "some", 16)
+    card.text(350, 120, "what fits", 16)
     card.arrow(336, 148, 336, 186, BAD)
     card.arrow(364, 186, 364, 148, BAD)
     card.box(250, 190, 200, 44, GLOBAL)
-    card.text(350, 218, "local memory, by L1", 16)
-    card.text(240, 266, "Each round stores and loads the rest.", 16, SOFT)
+    card.text(350, 218, "local memory", 16)
+    card.text(240, 266, "Each round: 44 words out, 44 back.", 16, SOFT)
     return card
 
 
@@ -146,6 +150,6 @@ def system():
         for x, words in zip((340, 424), ("no request", "") if name == "registers" else numbers[name]):
             if words:
                 card.text(x, place.y + 6, words, 15, bold=words not in ("?", "no request"))
-    card.text(240, 392, "ns: one load alone. B: bytes a tick for each", 15, SOFT)
-    card.text(240, 411, "multiprocessor, all reading." + ("" if whole else " ?: ./days bench 59"), 15, SOFT)
+    card.text(240, 392, "A load: ns of one alone. A tick: bytes for each", 15, SOFT)
+    card.text(240, 411, "multiprocessor, all reading." + ("" if whole else " ?: not measured"), 15, SOFT)
     return card
