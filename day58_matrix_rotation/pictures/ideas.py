@@ -64,12 +64,12 @@ def half():
 def squares():
     side, across = 4, 8
     down = 32 // across
-    card = Card("A warp's 32 squares", 356,
+    card = Card("Two lanes fill a sector on both sides", 308,
                 f"Each lane has a square of {side} by {side} pixels. A warp's squares lie {across} across and {down} down. In out they "
                 f"lie {down} across and {across} down, and each row of them is whole sectors on both sides.")
     size = 26
-    card.text(140, 66, "in: 32 x 16 pixels", 16, bold=True)
-    card.text(380, 66, "out: 16 x 32", 16, bold=True)
+    card.text(140, 66, "in: 16 rows of 32", 16, bold=True)
+    card.text(380, 66, "out: 32 rows of 16", 16, bold=True)
     numbers = {(r, c): r * across + c for r in range(down) for c in range(across)}
     left = card.matrix(36, 80, down, across, size, "", GLOBAL, numbers)
     right = card.matrix(328, 80, across, down, size, "", OUTPUT,
@@ -81,10 +81,8 @@ def squares():
         for col in range(0, down, 2):
             card.frame(right.tile(row, col, 1, 2), INK, 1.8, 0)
     card.arrow(256, 132, 318, 132)
-    card.text(150, 226, "A frame: of each pixel row", 15, SOFT)
-    card.text(150, 246, "one sector, two lanes wide.", 15, SOFT)
-    card.text(240, 324, "Each lane turns its own square", 16)
-    card.text(240, 345, "in registers.", 16)
+    card.text(150, 226, "A number: a lane's square.", 15, SOFT)
+    card.text(150, 246, f"A frame: {side} sectors.", 15, SOFT)
     return card
 
 
@@ -165,9 +163,9 @@ def tiles():
 
 
 def seen(lanes, degrees):
-    """The (row, sector) that each lane's pixel of in lies in, sectors of 8 pixels of 4 bytes."""
+    """The row and column of in that each lane's place lies in. The picture begins a pixel to the right of a sector's."""
     c, s = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
-    return [(math.floor(s * x + c * y + 1e-9), math.floor(c * x - s * y + 1e-9)) for x, y in lanes]
+    return [(math.floor(s * x + c * y + 1e-9), math.floor(c * x - s * y + 1 + 1e-9)) for x, y in lanes]
 
 
 @picture("slant.svg")
