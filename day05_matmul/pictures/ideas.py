@@ -63,7 +63,7 @@ def lines():
         for sector in range(LINE // SECTOR):
             mine = [i for i in range(SECTOR) if sector * SECTOR + i in wanted]
             card.cells(top, "", [""] * SECTOR, left + sector * (SECTOR * size + gap), size, 24, GLOBAL if mine else EMPTY,
-                       fills={i: THREADS[0] for i in mine})
+                       fills=dict.fromkeys(mine, THREADS[0]))
         card.frame(Place(left, top, LINE * size + (LINE // SECTOR - 1) * gap, 24), INK, 3)
 
     card.text(left, 66, f"{LINE} lanes side by side", 16, at="start", bold=True)

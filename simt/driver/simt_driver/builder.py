@@ -187,7 +187,8 @@ class Build:
                         break
                     current = next(iter(running.values()))
                     console.progress(f"building {finished + 1}/{len(stale)}  {current.label}")
-                    done, _ = concurrent.futures.wait(running, return_when=concurrent.futures.FIRST_COMPLETED)
+                    # A signal that comes just before the wait begins is seen once it ends, so it ends soon.
+                    done, _ = concurrent.futures.wait(running, timeout=1, return_when=concurrent.futures.FIRST_COMPLETED)
                     for future in done:
                         step = running.pop(future)
                         finished += 1
