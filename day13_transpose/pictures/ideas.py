@@ -76,7 +76,7 @@ def flight():
     sixteen = constant("day13_transpose/05_several.cu", "kTile") ** 2 // constant("day13_transpose/05_several.cu", "kThreads")
     lots = (4, 5, 7)  # of several in fp32, as nvcc 13.0 compiles it for sm_90
     assert sum(lots) == sixteen
-    left, right, wait, step, gap, height = 128, 452, 50, 3, 30, 9
+    left, right, wait, step, gap, height = 128, 452, 28, 3, 98, 9
     for name, top, threads in (("padded", 74, [(four,)] * 4), ("several", 140, [lots] * 2)):
         middle = top + max(threads[0]) * height / 2 + 6
         card.text(28, middle, name, at="start", bold=True)
