@@ -21,15 +21,15 @@ def third():
     card.arrow(140, 190, 140, 226)
     card.disc(140 - 20, 209, 3)
     card.text(120, 294, "6 accesses for each pair", 16, BAD, bold=True)
-    card.text(360, 66, "pairs: a thread each", 16, bold=True)
+    card.text(360, 66, "pairs: one thread a pair", 16, bold=True)
     for name, top in (("a", 90), ("b", 230)):
         card.cells(top, name, ["", "", "", ""], 300, 28, 28, fills={1: THREADS[0]}, fill=GLOBAL)
     left = card.box(318, 156, 26, 34, REGISTERS)
     right = card.box(362, 156, 26, 34, REGISTERS)
     card.text(left.x, 179, "a", 15)
     card.text(right.x, 179, "b", 15)
-    card.text(436, 170, "two", 15, SOFT)
-    card.text(436, 188, "registers", 15, SOFT)
+    card.text(436, 166, "its two", 15, SOFT)
+    card.text(436, 184, "registers", 15, SOFT)
     card.arrow(336, 120, 331, 152)
     card.arrow(350, 228, 372, 194)
     card.arrow(375, 152, 346, 120)
@@ -40,17 +40,17 @@ def third():
 
 @picture("owners.svg")
 def owners():
-    card = Card("Four threads reverse eight elements", 250,
+    card = Card("Four threads reverse eight elements", 228,
                 "Thread 0 owns the first and the last element, thread 1 the second and the last but one, and so on to the middle.")
-    row = card.cells(150, "x", list("abcdefgh"), size=44, fills={i: THREADS[min(i, 7 - i)] for i in range(8)},
+    row = card.cells(104, "x", list("abcdefgh"), size=44, fills={i: THREADS[min(i, 7 - i)] for i in range(8)},
                      inks=dict.fromkeys(range(8), WHITE))
     for i in range(4):
         first, last = row.cell(i), row.cell(7 - i)
         bend = 38 - 9 * i
-        card.curve(first.x, 146, last.x, 146, bend, INK)
-        card.curve(last.x, 146, first.x, 146, bend, INK)
-    card.places(row, {i: i for i in range(8)})
-    card.text(240, 236, "A colour is a thread. Each element has one owner.", 16, SOFT)
+        card.curve(first.x, 100, last.x, 100, bend, INK)
+        card.curve(last.x, 100, first.x, 100, bend, INK)
+    card.threads(row, {i: min(i, 7 - i) for i in range(8)}, 162)
+    card.text(240, 214, "A disc is a thread: the owner of the element above it.", 16, SOFT)
     return card
 
 
@@ -77,8 +77,8 @@ def groups():
     straight = list(range(16))
     moved = [12, 13, 14, 15, 8, 9, 10, 11, 4, 5, 6, 7, 0, 1, 2, 3]
     turned = list(reversed(straight))
-    for top, order, words in ((78, straight, "x"), (148, moved, "groups moved"), (218, turned, "and turned")):
-        card.cells(top, "", [names[i] for i in order], 122, 22, 30, fills=colours(order), inks=dict.fromkeys(range(16), WHITE))
-        card.text(112, top + 21, words, 15, SOFT, at="end")
+    for top, order, words in ((78, straight, "x"), (148, moved, "moved"), (218, turned, "and turned")):
+        card.cells(top, "", [names[i] for i in order], 112, 22, 30, fills=colours(order), inks=dict.fromkeys(range(16), WHITE))
+        card.text(102, top + 21, words, 15, SOFT, at="end")
     card.text(240, 284, "A colour is a thread; it owns two groups.", 16, SOFT)
     return card
