@@ -40,7 +40,7 @@ def shared_use():
 def steps():
     """The tiles of A go right, those of B go down; the tile of C stays."""
     card = Card("Tiles walk along k, C's stays", 366,
-                "In step 0, 1, 2 the block fetches the next tile of A to the right and the next tile of B below.")
+                "For piece 0, 1, 2 of k the block fetches the next tile of A to the right and the next tile of B below.")
     size, tile = 17, 3
     a = card.matrix(44, 190, 6, 9, size, "", GLOBAL, fills=lambda r, c: SHARED if 3 <= r < 6 else None)
     b = card.matrix(250, 52, 9, 9, size, "", GLOBAL, fills=lambda r, c: SHARED if 3 <= c < 6 else None)
@@ -53,11 +53,11 @@ def steps():
     card.text(a.left, a.top - 10, "A", at="start", bold=True)
     card.text(b.right + 10, b.y, "B", at="start", bold=True)
     card.text(c.right + 10, c.y + 6, "C", at="start", bold=True)
-    card.text(132, 84, "a number is a step,", 16, SOFT)
-    card.text(132, 106, "of 3 products each", 16, SOFT)
+    card.text(132, 84, "a number is a piece", 16, SOFT)
+    card.text(132, 106, "of k, 3 positions", 16, SOFT)
     card.text(120, 326, "along k", 16, SOFT)
     card.arrow(152, 321, 196, 321)
-    card.text(240, 354, "What a step fetched is forgotten in the next one.", 16, SOFT)
+    card.text(240, 354, "The next piece is fetched over the last one.", 16, SOFT)
     return card
 
 
@@ -73,18 +73,18 @@ def edges():
             card.frame(a.tile(row, col, 4, 4), INK, 2.4, 0)
     card.text(a.right + 16, 112, "6 x 7 floats,", 16, SOFT, "start")
     card.text(a.right + 16, 134, "tiles of 4 x 4", 16, SOFT, "start")
-    card.text(240, 258, "0 x 0 adds nothing, so the loop need not ask.", 16, SOFT)
+    card.text(240, 258, "Zeros add nothing, so the loop need not ask.", 16, SOFT)
     return card
 
 
 @picture("barriers.svg")
 def barriers():
     """Two warps without the second barrier: the fast one fetches the next tile over the one that is still read."""
-    card = Card("Without the second barrier", 326, "A fast warp overwrites the tile while a slow one still reads it; with the barrier it waits.")
-    card.text(240, 62, "missing", 17, BAD, bold=True)
+    card = Card("Why there is a second barrier", 326, "A fast warp overwrites the tile while a slow one still reads it; with the barrier it waits.")
+    card.text(240, 62, "without it", 17, BAD, bold=True)
     card.time(78, [("fast", [("fetch 0", 0, 2, GLOBAL), ("use 0", 2, 4, SHARED), ("fetch 1", 4, 6, BAD), ("", 6, 8, "")]),
                    ("slow", [("fetch 0", 0, 2, GLOBAL), ("use 0 ... of 1", 2, 8, HALO)])], 84, 28, 8, "")
-    card.text(240, 196, "there", 17, GOOD, bold=True)
+    card.text(240, 196, "with it", 17, GOOD, bold=True)
     card.time(210, [("fast", [("fetch 0", 0, 2, GLOBAL), ("use 0", 2, 4, SHARED), ("wait", 4, 6, ""), ("fetch 1", 6, 8, GLOBAL)]),
                     ("slow", [("fetch 0", 0, 2, GLOBAL), ("use 0", 2, 6, SHARED), ("fetch 1", 6, 8, GLOBAL)])], 84, 28, 8, "")
     return card
@@ -167,7 +167,7 @@ def intensity():
         card.text(left - 9, y(tera) + 5, tera, 15, SOFT, "end")
     card.line(left, bottom, right, bottom)
     card.line(left, bottom, left, top - 8)
-    memory = lambda tile: tile / 4 * bandwidth / 1e12  # 2 t^3 operations for 2 t^2 floats of 4 bytes
+    memory = lambda tile: tile / 4 * bandwidth / 1e12  # 2 t^2 operations for 2 t floats of 4 bytes
     card.line(x(1), y(memory(1)), x(120), y(memory(120)), THREADS[0], 3)
     card.line(left, y(rate / 1e12), right, y(rate / 1e12), GOOD, 2.4)
     card.line(left, y(rate / 8e12), right, y(rate / 8e12), BAD, 2.4, dashed=True)
