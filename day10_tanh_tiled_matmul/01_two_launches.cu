@@ -6,7 +6,7 @@
 //
 // two_launches: the product goes to the workspace, and tanh reads it from there. An element of c is written,
 // read, and written: 12 bytes.
-// Bound by: memory, where k is small.
+// Bound by: instructions in the product, where k is small, and memory in the pass.
 //
 // in_place: Changed since two_launches: the product goes to c, and tanh changes it there. No workspace; the
 // bytes stay. Bound by: the same.

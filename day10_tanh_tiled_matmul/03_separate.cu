@@ -3,10 +3,10 @@
 // A layer, tanh(a * b + bias) + residual, as passes over c after the product.
 //
 // separate: one pass for the bias, one for tanh, one for the residual. An element of c is written four times and
-// read three times, and the residual's once: 32 bytes. Bound by: memory, where k is small.
+// read three times, and the residual's once: 32 bytes. Bound by: memory in the passes, where k is small.
 //
 // joined: Changed since separate: one pass does all three, by an epilogue that is composed of them
-// (common/epilogue.cuh). 16 bytes. Bound by: the same.
+// (common/epilogue.cuh). 16 bytes. Bound by: the same, in its pass.
 
 #include <cstdint>
 

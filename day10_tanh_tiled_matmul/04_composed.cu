@@ -2,7 +2,7 @@
 //
 // A kernel that does not know its epilogue. Changed since joined: the composed epilogue is the product's own, so
 // that there is one kernel and no pass. An element of c is written once and one of the residual read: 8 bytes.
-// Bound by: memory at k = 8, as fused.
+// Bound by: instructions, as fused, by their count.
 // Teaches: Epilogue.
 
 #include <cstdint>

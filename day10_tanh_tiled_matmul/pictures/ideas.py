@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Day 10's ideas: how often an element of C travels, a tile's four sums a thread, epilogues in a row, and what k makes of it all.
+"""Day 10's ideas: how often an element of C travels, a tile's four sums a thread, what fusing saves, epilogues in a row, and what k makes
+of it all.
 
     tools/pictures.py 10
 
-What memory needs is worked out from the copy that day 13 recorded on an H200; points in gain.svg are those of day10.json, once measured.
+Times are those of day10.json, recorded on an H200.
 """
 import json
 import math
@@ -12,8 +13,7 @@ from pathlib import Path
 from drawing import BAD, GLOBAL, GOOD, INK, OUTPUT, REGISTERS, SOFT, THREADS, WHITE, Card, constant, picture
 
 RESULTS = Path(__file__).resolve().parent.parent.parent / "docs" / "results" / "h200"
-TURNS_OF_128_BYTES = 15.5 / 2  # day 13
-REQUESTS_A_STEP = 0.5  # of shared memory, nvcc's: 8 of 4 and 8 of 16 bytes a lane for 32 multiply-adds
+TURNS_OF_A_PIECE = 78 / 16  # fused_kernel's loop over pieces of k has 78 instructions for 4 elements, and 4 start in a turn
 
 
 def _kernel(card, left, top, words, wide=104):
@@ -80,43 +80,61 @@ def in_a_row():
     return card
 
 
-def _measured():
-    """{k: how many times as fast as in_place fused is}, at m = 8192."""
-    path, found = RESULTS / "day10.json", {}
-    for table in json.loads(path.read_text(encoding="utf-8"))["tables"] if path.exists() else ():
-        if table["ladder"] == "tanh_matmul" and table["shape"]["m"] == 8192:
-            seconds = {row["name"]: row["seconds"] for row in table["rows"] if "seconds" in row}
-            if "in_place" in seconds and "fused" in seconds:
-                found[table["shape"]["k"]] = seconds["in_place"] / seconds["fused"]
-    return found
+def _recorded():
+    """{ladder: {name: seconds}} of k = 8, at m = 8192, and of tanh alone, and a clock in GHz and the multiprocessors."""
+    results = json.loads((RESULTS / "day10.json").read_text(encoding="utf-8"))
+    found = {table["ladder"]: {row["name"]: row["seconds"] for row in table["rows"] if "seconds" in row} for table in results["tables"]
+             if table["shape"] in ({"n": 2 ** 28}, {"m": 8192, "n": 8192, "k": 8})}
+    return found, results["clocks"]["sm_mhz"]["median"] / 1000, results["device"]["multiprocessors"]
+
+
+@picture("saved.svg")
+def saved():
+    """Two bars of time: two launches and fused, in product and tanh."""
+    found, _, _ = _recorded()
+    both, fused = (found["tanh_matmul"][name] * 1e6 for name in ("two_launches", "fused"))
+    own = found["tanh"]["alone"] / 4 * 1e6  # a quarter of its elements
+    product = both - own
+    card = Card("Fusing saves the pass, not the product", 224,
+                f"Two launches: product {product:.0f} and tanh {own:.0f} microseconds. Fused: {product:.0f} and {fused - product:.0f}.")
+    scale = 440 / both
+    for y, name, tanh in ((82, f"two_launches, {both:.0f} µs", own), (160, f"fused, {fused:.0f} µs", fused - product)):
+        card.text(20, y - 10, name, 16, at="start", bold=True)
+        bar = card.box(20, y, product * scale, 38, REGISTERS)
+        card.text(bar.x, bar.y + 6, f"product {product:.0f}", 16)
+        rest = card.box(20 + product * scale, y, tanh * scale, 38, GLOBAL)
+        if tanh == own:
+            card.text(rest.x, rest.y + 6, f"tanh's own pass {tanh:.0f}", 16)
+        else:
+            card.text(rest.right + 10, rest.y + 6, f"tanh in the epilogue {tanh:.0f}", 16, at="start")
+    return card
 
 
 @picture("gain.svg")
 def gain():
     """How many times as fast fused can be as two launches, by k."""
-    card = Card("What fusing can gain, by k", 340, "Three times at k = 8, falling towards one as k grows.")
-    left, right, bottom, top = 66, 440, 246, 66
-    x = lambda k: left + (math.log2(k) - 2) / 10 * (right - left)  # 4 to 4096
-    y = lambda times: bottom - (times - 1) / 2.2 * (bottom - top)  # 1 to 3.2
+    found, ghz, multiprocessors = _recorded()
+    turns = {name: seconds * ghz * 1e9 / (8192 * 8192 / 32 / multiprocessors) for name, seconds in found["tanh_matmul"].items()}
+    pass_saved = turns["in_place"] - turns["fused"]
+    card = Card("What fusing can gain, by k", 340, "Two times at k = 8, measured; by the counts it falls towards one as k grows.")
+    left, right, bottom, top = 66, 440, 246, 76
+    x = lambda k: left + 14 + (math.log2(k) - 3) / 9 * (right - left - 14)  # 8 to 4096
+    y = lambda times: bottom - (times - 1) / 1.2 * (bottom - top)  # 1 to 2.2
     for k in (8, 32, 128, 512, 2048):
         card.line(x(k), bottom, x(k), bottom + 5)
         card.text(x(k), bottom + 22, k, 15, SOFT)
-    for times in (1, 2, 3):
+    for times in (1, 1.5, 2):
         card.line(left - 5, y(times), left, y(times))
-        card.text(left - 9, y(times) + 5, f"{times} x", 15, SOFT, "end")
+        card.text(left - 9, y(times) + 5, f"{times:g} x", 15, SOFT, "end")
     card.line(left, bottom, right, bottom)
     card.line(left, bottom, left, top - 6)
-    def times(k):
-        product = max(TURNS_OF_128_BYTES, REQUESTS_A_STEP * k)
-        return (product + 2 * TURNS_OF_128_BYTES) / product
-    ks = [2 ** (i / 4) for i in range(8, 49)]
+    times = lambda k: 1 + pass_saved / (turns["fused"] + TURNS_OF_A_PIECE * (k / 8 - 1))
+    ks = [2 ** (i / 4) for i in range(12, 49)]
     for a, b in zip(ks, ks[1:]):
         card.line(x(a), y(times(a)), x(b), y(times(b)), THREADS[0], 3)
-    points = _measured()
-    for k, ratio in points.items():
-        card.parts.append(f'<circle cx="{x(k):g}" cy="{y(ratio):g}" r="6" fill="{INK}"/>')
-    card.text(x(40), y(2.6), "memory's 12 bytes against 4", 16, THREADS[0], "start")
-    card.text(right, y(1.75), "the product's own time", 16, SOFT, "end")
+    card.parts.append(f'<circle cx="{x(8):g}" cy="{y(times(8)):g}" r="6" fill="{INK}"/>')
+    card.text(x(8) + 12, y(times(8)) - 4, "measured", 16, INK, "start")
+    card.text(x(64), y(1.5), "at most, by instructions", 16, THREADS[0], "start")
     card.text(240, 296, "k, along; times as fast as two launches, up", 16, SOFT)
-    card.text(240, 324, "Line: by the counts. Point: measured." if points else "Not timed on a GPU yet: no points.", 16, SOFT)
+    card.text(240, 324, "The pass costs the same for all k, the product more.", 16, SOFT)
     return card
