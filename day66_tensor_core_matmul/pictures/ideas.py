@@ -80,21 +80,25 @@ def swizzle(size=24):
 
 
 @picture("stages.svg")
-def stages(ahead=STAGES - 1):
-    card = Card("Asked for three tiles early", 320,
-                "Above: ask for a tile, wait, multiply. Below: four places for tiles; while one is multiplied, the next three are on their way.")
+def stages(places=STAGES, copy=3.6, math=1.4, end=15):
+    """Tiles over time: a row is a place in shared memory. Tile t + places - 1 is asked for when tile t - 1 is done."""
+    card = Card("Asked for three tiles early", 386,
+                "Above: one place. Ask for a tile, wait, multiply. Below: four places. While one tile is multiplied, the next three are on "
+                "their way, so that after the first wait there is always one to multiply.")
+
+    def use(tile, start):
+        return [(tile, start, start + copy, GLOBAL), (tile, start + copy, start + copy + math, SHARED)]
+
     card.text(32, 66, "swizzled: one place", 16, at="start", bold=True)
-    asks = [(i, 5 * i, 5 * i + 3.6, GLOBAL) for i in range(3)]
-    uses = [(i, 5 * i + 3.6, 5 * i + 5, SHARED) for i in range(3)]
-    card.time(76, [("copy", asks), ("math", uses)], height=26, end=15)
-    card.text(32, 198, f"staged: {STAGES} places", 16, at="start", bold=True)
-    uses = [(i, 3.6 + 1.4 * i, 5 + 1.4 * i, SHARED) for i in range(8)]
-    card.time(208, [("math", uses)], height=26, end=15, words="")
-    unit = (480 - 84 - 24) / 15
-    for i in range(ahead):
-        start = 84 + (3.6 + 1.4 * (i)) * unit - (3.6 - 1.4 * 0) * unit
-        card.line(max(84, start), 268 + 12 * i, 84 + (3.6 + 1.4 * i) * unit, 268 + 12 * i, THREADS[i], 5)
-    card.text(300, 286, "tiles 0, 1, 2 on their way", 15, SOFT)
+    card.time(74, [("place 0", sum((use(i, i * (copy + math)) for i in range(3)), []))], height=26, end=end, words="")
+    card.text(32, 146, f"staged: {places} places", 16, at="start", bold=True)
+    rows = [[] for _ in range(places)]
+    for t in range(int((end - copy) / math)):
+        begins = copy + t * math  # of its products; its place is free since tile t - places is done
+        asked = 0 if t < places - 1 else begins - (places - 1) * math
+        rows[t % places] += [(t, asked, asked + copy, GLOBAL), (t, begins, begins + math, SHARED)]
+    card.time(154, [(f"place {i}", row) for i, row in enumerate(rows)], height=26, end=end)
+    card.text(32, 370, "Blue: a tile is on its way. Yellow: it is multiplied.", 16, SOFT, "start")
     return card
 
 
