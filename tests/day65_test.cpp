@@ -1,13 +1,24 @@
 // SPDX-License-Identifier: MIT
 //
 // The day's ladder is tested by itself, and its wrong kernels are in day65_wrong.cu. Here is the rest.
+#include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
+#include "common/buffer.h"
+#include "common/check.h"
+#include "common/device.h"
 #include "common/testing.h"
 #include "day65_async_copy/stencil.h"
 
 namespace day65 {
+
+// day65_ring.cu
+void ring_turns(int* out, int turns);
+void ring_stages(int* out, int parts);
+void ring_releases(int* out);
+
 namespace {
 
 TEST(Day65Refuses, SizesThatAreNotPositive) {
@@ -83,6 +94,43 @@ TEST(Day65March, DealsOutLargeFields) {
     EXPECT_GE(parts * march.rows, p.rows);
     EXPECT_LT((parts - 1) * march.rows, p.rows);
   }
+}
+
+// A ring that goes by fewer stages than it has gives the right sums, but has less under way.
+TEST(Day65Ring, EachStageHasItsTurnInEachPhase) {
+  constexpr int kTurns = 13;
+  const days::DeviceBuffer<int> out(2 * kTurns);
+  ring_turns(out.data(), kTurns);
+  CUDA_CHECK(cudaDeviceSynchronize());
+  const std::vector<int> got = out.download();
+  for (int i = 0; i < kTurns; ++i) {
+    EXPECT_EQ(got[2 * static_cast<size_t>(i)], i % 4) << "stage of turn " << i;
+    EXPECT_EQ(got[2 * static_cast<size_t>(i) + 1], i / 4 % 2) << "phase of turn " << i;
+  }
+}
+
+// Whole rounds of nine rows, in stages of three, and none that brings no row of the part.
+TEST(Day65Ring, BringsNoMoreRoundsThanThePartNeeds) {
+  constexpr int kParts = 64;
+  const days::DeviceBuffer<int> out(kParts);
+  ring_stages(out.data(), kParts);
+  CUDA_CHECK(cudaDeviceSynchronize());
+  const std::vector<int> got = out.download();
+  for (int rows = 1; rows <= kParts; ++rows) {
+    const int needed = rows + 2 * kRadius, brought = 3 * got[static_cast<size_t>(rows) - 1];
+    EXPECT_EQ(brought % 9, 0) << rows;
+    EXPECT_GE(brought, needed) << rows;
+    EXPECT_LT(brought, needed + 9) << rows;
+  }
+}
+
+// One arrival a warp: with more, a stage would be filled again while another warp still reads it.
+TEST(Day65Ring, StageIsEmptyOnceAllWarpsHaveReadIt) {
+  if (!days::sm_80.met(days::current_device())) GTEST_SKIP() << "no mbarriers before compute capability 8.0";
+  const days::DeviceBuffer<int> out(2);
+  ring_releases(out.data());
+  CUDA_CHECK(cudaDeviceSynchronize());
+  EXPECT_EQ(out.download(), (std::vector<int>{0, 1}));
 }
 
 }  // namespace
