@@ -6,7 +6,7 @@
 // a row of the tile, 34 lines of 128 bytes. Bound by: the memory; shared memory takes twice the turns that it needs.
 //
 // swizzle: the copy engine puts vector v of a line into place v ^ (line % 8), and threads look for it there. Changed since wide:
-// nobody meets in a bank. Teaches: CU_TENSOR_MAP_SWIZZLE_128B.
+// no lanes meet in a bank that read their own columns; those that read neighbours' still do. Teaches: CU_TENSOR_MAP_SWIZZLE_128B.
 // Both need compute capability 9.0 and whole lines. Bound by: the memory.
 
 #include <cstdint>

@@ -131,13 +131,13 @@ def schedule(stages, copy=4, use=2, end=24):
 
 @picture("time.svg")
 def time():
-    end, used = 24, [len([stop for _, _, stop in schedule(stages, end=10**3)[1] if stop <= 24]) for stages in (1, 2, 4)]
+    end, used = 24, [len([stop for _, _, stop in schedule(stages, end=10**3)[1] if stop <= 24]) for stages in (1, 2, 3)]
     card = Card("Ask early: copies beside the use", 470,
-                f"A copy takes four ticks here and a use two. In {end} ticks plain uses {used[0]} rows, two stages {used[1]}, four stages {used[2]}: "
+                f"A copy takes four ticks here and a use two. In {end} ticks plain uses {used[0]} rows, two stages {used[1]}, three stages {used[2]}: "
                 "then one use follows the other without a gap.")
     y = 74
     for stages, words in ((1, "plain: load, wait, use, and so on"), (2, "two stages: row i + 1 comes while i is used"),
-                          (4, "four stages: row i + 3 is asked for when i is used")):
+                          (3, "three stages: row i + 2 is asked for when i is used")):
         copies, uses = schedule(stages, end=end)
         y = _lanes(card, y, words, copies, uses, end) + 46
     card.arrow(84, y - 28, 464, y - 28)
@@ -180,27 +180,27 @@ def phase(rounds=3):
     for i in range(rounds):
         x = left + i * wide
         card.text(x + wide / 2, 74, f"round {i}", 16, bold=True)
+        card.text(x + wide / 2, top - 10, f"row {i * STAGES}", 15, SOFT)
         card.box(x, top, wide, 40, HALO if i % 2 == 0 else REGISTERS, INK, 1.6, round=0)
         card.text(x + wide / 2, top + 26, f"phase bit {i % 2}", 16)
-        card.disc(x + 26, top + 76, "a", THREADS[0])
-        card.disc(x + 66, top + 76, "b", THREADS[2])
-        card.disc(x + wide - 6, top + 76, "w", THREADS[1])
-        card.text(x + wide / 2, top - 10, f"row {i * STAGES}", 15, SOFT)
-        card.text(x + wide / 2, top + 116, f"wait(…, {i % 2})", 15)
-    notes = (("a", THREADS[0], "the row is announced: so many bytes will come"), ("b", THREADS[2], "the last byte has come: the phase ends, the bit flips"),
-             ("w", THREADS[1], "who waited for this phase goes on"))
+        card.disc(x + 30, top + 70, "c", THREADS[0])
+        card.disc(x + wide, top + 70, "a", THREADS[2])
+        card.text(x + wide / 2, top + 112, f"wait(…, {i % 2})", 15)
+    notes = (("c", THREADS[0], "the threads start their copies"),
+             ("a", THREADS[2], f"the last of {THREADS_A_BLOCK} arrivals: the phase ends,"))
     for i, (letter, colour, words) in enumerate(notes):
         card.disc(44, 250 + 32 * i, letter, colour)
         card.text(68, 255 + 32 * i, words, 15.5, at="start")
+    card.text(68, 311, "the bit flips, and who waits for it goes on", 15.5, at="start")
     card.text(240, 346, f"Stage 0 of {STAGES} has rows 0, {STAGES}, {2 * STAGES}, …", 15.5, SOFT)
     return card
 
 
 @picture("littles_law.svg")
 def littles_law():
-    """Bytes under way on a multiprocessor for 1 to kMostBlocks blocks, by rows ahead, against what an idle memory needs."""
+    """Bytes under way on a multiprocessor for 1 to kMostBlocks blocks, by rows ahead, against the floor."""
     card = Card("What each rung has under way", 494,
-                f"A row in flight is {ROW_BYTES} bytes a block. With one block, two rows are too few for an idle memory's latency and three "
+                f"A row in flight is {ROW_BYTES} bytes a block. With one block, two rows are too few for a latency of {LATENCY} ns and three "
                 f"enough; with {MOST_BLOCKS} blocks one row is enough.")
     needed = LATENCY * RATE
     left, right, bottom, top = 76, 430, 384, 84
@@ -213,7 +213,7 @@ def littles_law():
         card.text(left - 8, y(1024 * kib) + 5, f"{kib}", 15, SOFT, "end")
     for blocks in range(1, MOST_BLOCKS + 1):
         card.text(x(blocks), bottom + 20, blocks, 15, SOFT)
-    card.line(left, y(needed), right, y(needed), BAD, 2.4, dashed=True, through=True)
+    card.line(left, y(needed), right, y(needed), INK, 2.4, dashed=True, through=True)
     for rows, colour in zip(ahead, THREADS):
         points = [(x(b), y(rows * ROW_BYTES * b)) for b in range(1, MOST_BLOCKS + 1)]
         for a, b in zip(points, points[1:]):
@@ -222,8 +222,8 @@ def littles_law():
             card.disc(*point, rows, colour, 8)
     card.text(left + 8, 66, "KiB under way on a multiprocessor", 15, SOFT, "start")
     card.text(right, bottom + 42, f"blocks of {THREADS_A_BLOCK} threads on it", 15, SOFT, "end")
-    card.text(240, bottom + 70, f"Dashed: {needed / 1024:.1f} KiB, what an idle memory's latency asks for.", 15.5, BAD)
-    card.text(240, bottom + 94, "1 row ahead: async. 2, 4, 8: 3, 5 and 9 stages.", 15.5, SOFT)
+    card.text(240, bottom + 70, f"Dashed: {needed / 1024:.1f} KiB, the floor at {LATENCY} ns.", 15.5)
+    card.text(240, bottom + 94, "A number: rows ahead. A step up doubles.", 15.5, SOFT)
     return card
 
 
