@@ -6,6 +6,7 @@
 from drawing import BAD, EMPTY, GLOBAL, GOOD, REGISTERS, SHARED, SOFT, Card, constant, picture
 
 THREADS = constant("day61_debugging/04_shares.cu", "kThreads")
+WARP = 32
 VALUES = constant("day61_debugging/mistakes/out_of_bounds.cu", "kValues")
 
 
@@ -26,19 +27,19 @@ def guard():
 
 @picture("race.svg")
 def race():
-    card = Card("A fast thread replaces what is needed", 232, "Thread 1 reads, goes round the loop and stores the next row's element "
-                                                              "in row[1], before thread 0 has read the old row[1].")
-    card.time(64, [("thread 1", [("read", 0, 2, REGISTERS), ("store row[1]", 2, 5, SHARED)]),
-                   ("thread 0", [("late", 0, 5, EMPTY), ("read row[1]", 5, 8, REGISTERS)])], left=96, end=9)
-    card.text(240, 200, "thread 0 reads the next row: wrong", 15, BAD, bold=True)
-    card.text(240, 222, "a barrier after the read keeps thread 1 back", 15, GOOD)
+    card = Card("A fast thread replaces what is needed", 232, f"Thread {WARP} reads, goes round the loop and stores the next row's element "
+                                                              f"in row[{WARP}], before thread {WARP - 1} has read the old row[{WARP}].")
+    card.time(64, [(f"thread {WARP}", [("read", 0, 2, REGISTERS), (f"store row[{WARP}]", 2, 5, SHARED)]),
+                   (f"thread {WARP - 1}", [("late", 0, 5, EMPTY), (f"read row[{WARP}]", 5, 8, REGISTERS)])], left=104, end=9)
+    card.text(240, 200, f"thread {WARP - 1} reads the next row: wrong", 15, BAD, bold=True)
+    card.text(240, 222, f"a barrier after the read keeps thread {WARP} back", 15, GOOD)
     return card
 
 
 @picture("diverged.svg")
 def diverged():
     half = THREADS // 2
-    card = Card("Two barriers, and nobody goes on", 236, f"Threads 0 to {half - 1} wait at the barrier inside the if, threads {half} to "
+    card = Card("Each barrier gets half of the threads", 236, f"Threads 0 to {half - 1} wait at the barrier inside the if, threads {half} to "
                                                          f"{THREADS - 1} at the one behind the loop.")
     for y, threads, how, where in ((64, f"0 to {half - 1}", "t < half", "barrier in the if"),
                                    (134, f"{half} to {THREADS - 1}", "skip", "barrier at the end")):
@@ -49,5 +50,5 @@ def diverged():
         card.arrow(222, y + 24, 258, y + 24)
         card.box(260, y, 196, 48, EMPTY, BAD, 2.4)
         card.text(358, y + 30, where, 15, BAD, bold=True)
-    card.text(240, 216, "each group waits for the other one", 15, SOFT)
+    card.text(240, 216, f"each barrier is for all {THREADS}", 15, SOFT)
     return card
