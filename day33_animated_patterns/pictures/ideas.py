@@ -115,6 +115,22 @@ def border(row, col):
     return 3 * (BLOCK[1] - row) < 2 * (col - 4)
 
 
+@picture("ring.svg")
+def ring():
+    wide, high = BLOCK[0] + 2, BLOCK[1] + 2
+    card = Card("A ring costs each row a second request", 268,
+                f"A tile of {high} rows of {wide} cells. A warp's first request fetches {BLOCK[0]} cells of a row, its second the last 2.")
+    size = 12
+    tile = card.matrix((480 - wide * size) / 2, 76, high, wide, size,
+                       fills=lambda r, c: GLOBAL if 0 < r < high - 1 and 0 < c < wide - 1 else HALO)
+    card.frame(tile.tile(0, 0, high, BLOCK[0]), THREADS[0], pad=-2)
+    card.frame(tile.tile(0, BLOCK[0], high, 2), BAD, pad=-2)
+    card.text(tile.left + BLOCK[0] * size / 2, 64, f"request 1: {BLOCK[0]} cells", 16, THREADS[0], bold=True)
+    card.text(tile.right, tile.bottom + 26, "request 2: 2 cells", 16, BAD, "end", bold=True)
+    card.text(240, 250, "Blue: the block's cells. Yellow: the ring.", 16, SOFT)
+    return card
+
+
 @picture("steps.svg")
 def steps():
     card = Card(f"A halo of {STEPS} lasts {STEPS} steps", 330,
