@@ -9,7 +9,7 @@ from drawing import BAD, GLOBAL, GOOD, INK, OUTPUT, REGISTERS, SOFT, Card, pictu
 @picture("ways.svg")
 def ways():
     card = Card("Three ways to one number", 470, "Eight elements in two blocks: an atomic addition for each element; one for each block; or a place for each block, added up in order.")
-    for top, name, hint in ((62, "atomic: one addition an element", "any order"), (194, "block: one a block", "any order"), (326, "stages: a place a block, then in order", "one order")):
+    for top, name, hint in ((62, "atomic: one addition an element", "any order"), (194, "block: one a block", "any order"), (326, "stages, ticket: places, in order", "one order")):
         card.text(28, top, name, 16, at="start", bold=True)
         card.text(452, top, hint, 16, GOOD if hint == "one order" else BAD, "end")
         cells = [(30 + i * 36 + (i // 4) * 12, top + 12) for i in range(8)]
@@ -70,7 +70,7 @@ SUMS = ((22, 0.605, 0.607), (23, 1.201, 1.213), (24, 2.359, 2.426), (25, 4.577, 
 @picture("standstill.svg")
 def standstill():
     card = Card("A running sum that stands still", 330, "Running sums of fp32 beside the truth, 2^22 to 2^27 elements of one sign: at 2^26 the sum has stopped at 8.4 million, at 2^27 the truth is 19.4.")
-    card.text(240, 62, "millions; fp32, beside the truth", 16, SOFT)
+    card.text(240, 62, "millions: left the truth, right in fp32", 16, SOFT)
     bottom, scale = 280, 9.6
     for i, (power, got, truth) in enumerate(SUMS):
         x = 44 + 70 * i
