@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Backward, one thread, one element: dx = dy * s(x) * s(-x), each of the two as naive has it. s(-x) is 1 - s(x), but for
 // its digits: the difference has none left once s(x) has been rounded to 1.
-// Bound by: instructions: two powers and two quotients of IEEE an element, and 4 bytes (2) a load.
+// Bound by: the wait for 4 bytes (2) a load. In 16 bits by instructions, too: two powers and two quotients of IEEE.
 #include "day09_sigmoid/sigmoid.h"
 
 namespace day09 {

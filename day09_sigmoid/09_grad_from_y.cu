@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Backward from what forward has written, as PyTorch does it: dx = dy * y * (1 - y). No power and no quotient at all, and
-// the difference is exact. What it cannot know is what forward rounded away: right of x = 8.3 an fp16 y is 1, and dx is 0.
+// the difference loses nothing. What it cannot know is what forward rounded away: right of x = 8.3 an fp16 y is 1, and dx is 0.
 // Bound by: memory.
 #include "common/elementwise.cuh"
 #include "day09_sigmoid/sigmoid.h"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Day 09's ideas: what floats there are near 0 and near 1, how far each form reaches, and what each flag of fast math saves.
+"""Day 09's ideas: what floats there are near 0 and near 1, which divisors a form meets, how far it reaches, and what each flag saves.
 
     tools/pictures.py 9
 """
@@ -35,6 +35,28 @@ def two_ends():
     return card
 
 
+# From this power of two on nvcc's division takes its slow path: ISETP on the divisor's exponent in tools/instructions.py's listing.
+SLOW, LARGEST = 126, 128
+
+
+@picture("divisor.svg")
+def divisor():
+    """The divisors of naive, 1 + e^-x, and of tails, 1 + e^-|x|, on an axis of powers of two."""
+    card = Card("tails divides by at most 2", 236, "Divisors of naive go from 1 to infinity, and from two to the 126 on IEEE's division takes a slow path. "
+                "Divisors of tails lie between 1 and 2.")
+    left, scale = 92, 2.2
+    card.text(240, 60, "divisors that can occur", 16, SOFT)
+    for y, name, words, low, high, fill in ((82, "naive", "1 + e^−x", 0, LARGEST, GLOBAL), (134, "tails", "1 + e^−|x|", 0, 1, OUTPUT)):
+        card.text(left - 12, y + 21, name, 16, at="end")
+        card.box(left + low * scale, y, max(high - low, 2) * scale, 30, fill)
+        card.text(left + high * scale + 12 if name == "tails" else left + 12, y + 21, words, 16, at="start")
+    card.line(left + SLOW * scale, 76, left + SLOW * scale, 190, BAD, 2, dashed=True, through=True)
+    card.text(left + SLOW * scale + 10, 154, "slow path", 16, BAD, "start")
+    for power, words in ((0, "1"), (64, "2^64"), (SLOW, f"2^{SLOW}")):
+        card.text(left + power * scale, 214, words, 15, SOFT)
+    return card
+
+
 # x from which on the result is 0 and the one from which on it is 1, by programs/tails.cu in fp32.
 ENDS = (("naive", -88.7, 16.6), ("tails", -104.0, 16.6), ("fast", -87.3, 16.6), ("tanh", -9.0, 9.0))
 
@@ -54,7 +76,7 @@ def reach():
     for x in (-9, 9, 17):
         card.text(zero + x * scale, 256, f"{x}".replace("-", "−"), 15)
     card.text(zero, 256, "0", 15, SOFT)
-    card.text(240, 286, "Right of 17 all are 1. Left of −87 only denormals are lost.", 16, SOFT)
+    card.text(240, 286, "Left of 0 only tanh ends before the denormals.", 16, SOFT)
     return card
 
 
@@ -66,7 +88,7 @@ COUNTED = (("no flag", 25.0, ""), ("−fmad=false", 26.0, ""), ("−ftz=true", 2
 
 @picture("flags.svg")
 def flags():
-    card = Card("What each flag saves, and takes", 310, "Instructions an element of rung vectors by flag: none 25, fmad=false 26, ftz 26, prec-div=false 22, ftz and prec-div=false 17, use_fast_math 10, which takes 7 of 24 digits; memory's time has room for about 51.")
+    card = Card("What each flag saves, and takes", 310, "Instructions an element of rung vectors by flag: none 25, fmad=false 26, ftz 26, prec-div=false 22, ftz and prec-div=false 17, use_fast_math 10, which takes 7 of 24 digits; memory's time has room for 63.")
     left, scale = 160, 4.4
     card.text(240, 60, "instructions for one fp32 element", 16, SOFT)
     for i, (name, count, takes) in enumerate(COUNTED):
@@ -75,5 +97,5 @@ def flags():
         card.box(left, y, count * scale, 22, GLOBAL)
         card.text(left + count * scale + 8, y + 17, f"{count:.0f}", 16, at="start")
         card.text(left + count * scale + 36, y + 17, takes, 16, BAD, "start")
-    card.text(240, 292, "Memory's time has room for about 51.", 16, SOFT)
+    card.text(240, 292, "Memory's time has room for 63.", 16, SOFT)
     return card
