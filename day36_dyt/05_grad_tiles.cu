@@ -3,8 +3,8 @@
 // A block has 128 columns of a part of the rows, a thread a column: it walks down the part with its sums in registers, and
 // adds them up atomically once, at the end.
 // Changed since grad_atomic: of 1,024 rows a part, one atomic addition a column and sum for 1,024. Alpha's sum goes through
-// the block first. Bound by: memory; a thread's next load waits for little. The order of additions, and with it the last
-// digits, differ from run to run.
+// the block first. Bound by: waits, as predicted: a row is loaded when the last dx, which may lie in dy, is stored. The order
+// of additions, and with it the last digits, differ from run to run.
 
 #include "common/reduce.cuh"
 #include "day36_dyt/dyt.h"

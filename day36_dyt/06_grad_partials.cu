@@ -2,7 +2,7 @@
 //
 // Two stages: each block writes its sums to a place of its own, and a second kernel adds these up in a fixed order.
 // Changed since grad_tiles: no atomic additions, nothing to set to 0 first, and the same bits on every run.
-// Bound by: memory, as grad_tiles; the partial sums are a thousandth of what moves.
+// Bound by: waits, as grad_tiles; the partial sums are a thousandth of what moves.
 
 #include "common/reduce.cuh"
 #include "day36_dyt/dyt.h"

@@ -73,7 +73,7 @@ def atomics():
                 card.arrow(left + 115, 201, left + 115, 186)
                 card.box(left + 98, 158, 34, 28, OUTPUT)
         card.text(left + 64, 288, words, 17, color, bold=True)
-    card.text(240, 318, "Blue: a column's rows. Violet: a thread's register.", 15, SOFT)
+    card.text(240, 318, "Blue: a column's rows, framed: a part. Violet: a register.", 15, SOFT)
     card.text(240, 340, "Yellow: a part's own place. Green: the column's sum.", 15, SOFT)
     return card
 
