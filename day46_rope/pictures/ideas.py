@@ -110,7 +110,7 @@ def digits():
     card.text(240, 202, f"Of the angle {24 - whole} digits are left: steps of 1/{2 ** (24 - whole)} turn.", 16, BAD, bold=True)
     card.text(240, 232, "rintf takes the whole turns away, and fmaf", 16)
     card.text(240, 254, "gives back exactly what was lost.", 16)
-    card.text(240, 284, f"Now {len(bits) - whole} digits are left.", 16, GOOD, bold=True)
+    card.text(240, 284, f"Now all {len(bits) - whole} digits of the angle are there.", 16, GOOD, bold=True)
     return card
 
 
