@@ -170,8 +170,8 @@ def causal(tiles=6):
 def owners(across=4, down=2, rows=2):
     """A tile of scores, 4 queries x 8 keys, and the four that one of eight threads computes."""
     card = Card("A thread's scores share rows and keys", 408,
-                "A tile of four queries and eight keys. Eight threads, four by two. Thread x of row y computes the scores of queries 2y and "
-                "2y + 1 with keys x and x + 4: four scores from two queries and two keys.")
+                "A tile of four queries and eight keys. Eight threads, four by two. Thread x,y computes the scores of queries y and "
+                "y + 1 with keys x and x + 4: four scores from two queries and two keys.")
     mine = lambda r, c: r < rows and c % across == 1
     size, left, top = 38, 136, 176
     card.matrix(left, 96, 1, 2 * across, size, "a tile of k: 8 keys", GLOBAL, fills=lambda r, c: THREADS[0] if c % across == 1 else None,
@@ -179,10 +179,10 @@ def owners(across=4, down=2, rows=2):
     card.matrix(60, top, rows * down, 1, size, "", GLOBAL, fills=lambda r, c: THREADS[0] if r < rows else None,
                 values=lambda r, c: r, inks=lambda r, c: WHITE if r < rows else None)
     card.text(79, top - 10, "4 queries", 16, bold=True)
-    card.matrix(left, top, rows * down, 2 * across, size, "", SHARED, values=lambda r, c: f"{c % across},{r // rows}",
+    card.matrix(left, top, rows * down, 2 * across, size, "", SHARED, values=lambda r, c: f"{c % across},{r // rows * rows}",
                 fills=lambda r, c: THREADS[0] if mine(r, c) else None, inks=lambda r, c: WHITE if mine(r, c) else None)
-    card.text(240, 360, "A cell names its thread: x,y. Blue is thread 1,0:", 16, SOFT)
-    card.text(240, 386, "two queries and two keys give it four scores.", 16, SOFT)
+    card.text(240, 360, "A cell names its thread: x,y, where y is its first query.", 16, SOFT)
+    card.text(240, 386, "Blue, thread 1,0: two queries, two keys, four scores.", 16, SOFT)
     return card
 
 
