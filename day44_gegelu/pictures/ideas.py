@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Day 44's ideas: where gates and values lie, what one load of a warp asks for in each layout, and why 16 bytes of results
-are the wrong size for pairs.
+"""Day 44's ideas: where gates and values lie, what one load of a warp asks for in each layout, how long the threads need beside
+memory, why 16 bytes of results are the wrong size for pairs, and what backward reads and writes.
 
     tools/pictures.py 44
 """
-from drawing import BAD, GLOBAL, GOOD, OUTPUT, SOFT, WHITE, Card, picture
+from drawing import BAD, EMPTY, GLOBAL, GOOD, OUTPUT, SOFT, WHITE, Card, picture
 
 SECTOR = 8  # floats
 
@@ -59,4 +59,44 @@ def wide():
         card.text(456, top, said, 16, color, "end")
         card.owned(top + 16, owners(wanted), group=SECTOR, frame=SOFT)
     card.text(240, 304, "Number: the thread that asks. Frame: a sector that moves.", 15, SOFT)
+    return card
+
+
+OUTPUTS, HELD, LIMIT = 8192 * 14336, 132 * 2048, 4391  # the results' shape; threads that an H200 holds; its 2:1 mix, bytes in a ns
+
+
+@picture("generations.svg")
+def generations():
+    card = Card("One output a thread is too slow", 288, "At 1 microsecond a generation fused needs 434 microseconds, more than memory's 321 in fp32 and "
+                "160 in bf16; halves needs 109 and 54, a third of memory's.")
+    scale, left = 0.78, 96
+    for top, name, size in ((78, "fp32", 4), (178, "bf16", 2)):
+        memory = OUTPUTS * 3 * size / LIMIT / 1000
+        card.text(20, top - 10, name, 16, at="start", bold=True)
+        card.text(left + memory * scale, top - 10, f"memory: {memory:.0f} \u00b5s", 15, SOFT)
+        for row, rung, each in ((0, "fused", 1), (1, "halves", 16 // size)):
+            time, y = OUTPUTS / each / HELD, top + 28 * row
+            card.text(20, y + 16, rung, 15, at="start")
+            card.box(left, y, time * scale, 22, EMPTY)
+            card.text(left + time * scale + 6, y + 16, f"{time:.0f}", 15, GOOD if time < memory else BAD, "start", True)
+        card.line(left + memory * scale, top - 4, left + memory * scale, top + 54, SOFT, 2, dashed=True, through=True)
+    card.text(240, 270, "\u00b5s of generations, at 1 \u00b5s each", 16, SOFT)
+    return card
+
+
+@picture("backward.svg")
+def backward():
+    card = Card("Three elements in, two out", 328, "A row of pairs. The gradients of gate 1 and value 1, which are elements 2 and 3 of dx, are made of elements 2 and 3 "
+                "of x, the gate and the value, and of dy's element 1.")
+    own = dict.fromkeys((2, 3), GLOBAL)
+    x = card.cells(70, "x", ["g0", "v0", "g1", "v1", "g2", "v2", "g3", "v3"], left=80, fill=WHITE, fills=own)
+    dy = card.cells(132, "dy", ["d0", "d1", "d2", "d3"], left=260, fill=WHITE, fills={1: GLOBAL})
+    dx = card.cells(250, "dx", ["dg0", "dv0", "dg1", "dv1", "dg2", "dv2", "dg3", "dv3"], left=80, fill=WHITE, fills=dict.fromkeys((2, 3), OUTPUT))
+    middle = (x.cell(2).x + x.cell(3).x) / 2
+    for i in (2, 3):
+        card.arrow(x.cell(i).x, x.bottom + 2, middle + (i - 2.5) * 14, 182)
+        card.arrow(middle + (i - 2.5) * 14, 212, dx.cell(i).x, dx.top - 3)
+    card.arrow(dy.cell(1).x, dy.bottom + 2, middle + 16, 194)
+    card.disc(middle, 197, "1")
+    card.text(240, 316, "Disc: the thread of output 1. Blue: read. Green: written.", 15, SOFT)
     return card
