@@ -30,7 +30,7 @@ __global__ void exercise_kernel(const float* a,  // (m, k)
 
 void exercise(const Matmul<float>& p, cudaStream_t stream) {
   days::require_matmul(p, "exercise");
-  days::require_needs(p, "exercise", kMAlongY, kNAlongY);  // whichever of the two you lay along y
+  days::require_needs(p, "exercise", kMAlongY, kNAlongY);  // both, because y may run along either: leave it
   const dim3 block(kBlockX, kBlockY);
   const dim3 grid(1, 1);  // 4. How many blocks along x, and along y? days::ceil_div rounds up.
   exercise_kernel<<<grid, block, 0, stream>>>(p.a, p.b, p.c, p.m, p.n, p.k);

@@ -75,7 +75,7 @@ def lines():
         line(156 + row * 34, [STEP])
     card.text(240, 276, f"and {LINE - shown} lines more", 16, SOFT)
     card.text(240, 318, f"Frame: a line. {SECTOR} cells: a sector.", 16, SOFT)
-    card.text(240, 342, "Dark: what a lane wants.", 16, SOFT)
+    card.text(240, 342, "Dark: wanted. Light: asked for with it.", 16, SOFT)
     return card
 
 
