@@ -52,6 +52,27 @@ def private():
     return card
 
 
+@picture("waiting.svg")
+def waiting():
+    card = Card("Four keys: four waits, or one", 216,
+                "One thread over time. With a load for each key it waits before each of four additions. With one load for all four it waits once.")
+    wait, add = 4, 1
+
+    def steps(loads, keys):
+        done, all_steps = 0, []
+        for _ in range(loads):
+            all_steps.append(("wait", done, done + wait, ""))
+            done += wait
+            for _ in range(keys // loads):
+                all_steps.append(("+", done, done + add, OUTPUT))
+                done += add
+        return all_steps
+
+    card.time(66, [("block", steps(4, 4)), ("warp", steps(1, 4))])
+    card.text(210, 200, "Dashed: a load is under way. +: a key is counted.", 15, SOFT)
+    return card
+
+
 @picture("bytes.svg")
 def bytes_():
     card = Card("A bank for each lane, four bins to a word", 330,
@@ -123,6 +144,28 @@ def scan():
         distance *= 2
         assert values[0] == before[0]
     card.text(240, top + 62, "Up to me, less my own, is what comes before me.", 15, SOFT)
+    return card
+
+
+@picture("tile.svg")
+def tile():
+    kept, taken = [3, 1, 0, 2], 40
+    before = [sum(kept[:w]) for w in range(len(kept))]
+    card = Card("One atomicAdd for the whole tile", 316,
+                "Four warps keep 3, 1, 0 and 2 elements. A scan says that 0, 3, 4 and 4 come before. One atomicAdd of 6 gives back 40, so "
+                "the warps begin at 40, 43, 44 and 44.")
+    left, size = 130, 46
+    row = card.cells(86, "kept", kept, left, size, 38, fill=REGISTERS)
+    card.places(row, {w: w for w in range(len(kept))}, below=False)
+    card.text(left - 10, row.top - 8, "warp", 15, SOFT, "end")
+    scanned = card.cells(148, "before", before, left, size, 38, fill=SHARED)
+    card.text(row.right + 16, row.y + 6, f"{sum(kept)} in all", 16, at="start")
+    card.arrow(row.x, row.bottom + 3, row.x, scanned.top - 3)
+    card.text(row.x + 12, row.bottom + 17, "scan", 15, SOFT, "start")
+    places = card.cells(240, "begins at", [taken + b for b in before], left, size, 38, fill=OUTPUT)
+    card.arrow(scanned.x, scanned.bottom + 3, scanned.x, places.top - 4)
+    card.text(scanned.x + 12, 216, f"+ {taken}, by one atomicAdd", 16, GOOD, "start", True)
+    card.text(240, 302, f"count was {taken}, and is {taken + sum(kept)} for the next tile.", 15, SOFT)
     return card
 
 
@@ -206,6 +249,30 @@ def one_pass():
     card.text(source.right + 12, source.y + 24, "digit", 15, SOFT, "start")
     card.text(target.right + 12, target.y - 4, "12 02 32:", 15, SOFT, "start")
     card.text(target.right + 12, target.y + 14, "as above", 15, SOFT, "start")
+    return card
+
+
+@picture("ranks.svg")
+def ranks():
+    digits, seen, mine = [3, 7, 1, 3, 0, 7, 2, 3], [1, 0, 2, 5, 0, 3, 1, 4], 7
+    card = Card("The leader adds for its peers", 340,
+                "Eight lanes with digits 3 7 1 3 0 7 2 3. The warp has seen four keys with digit 7. Lane 1 leads lanes 1 and 5 and adds 2 "
+                "to that counter, which gives back 4: their ranks are 4 and 5.")
+    peers = [lane for lane, digit in enumerate(digits) if digit == mine]
+    size, left = 40, 104
+    row = card.cells(82, "digit", digits, left, size, 36, fills=dict.fromkeys(peers, THREADS[0]), inks=dict.fromkeys(peers, WHITE))
+    card.places(row, {lane: lane for lane in range(8)}, below=False)
+    card.text(left - 10, row.top - 8, "lane", 15, SOFT, "end")
+    counters = card.cells(172, "counter", seen, left, size, 36, fill=SHARED, fills={mine: THREADS[0]}, inks={mine: WHITE})
+    card.text(counters.left - 10, counters.bottom + 18, "of digit", 15, SOFT, "end")
+    card.places(counters, {digit: digit for digit in range(8)})
+    card.arrow(row.cell(peers[0]).x, row.bottom + 3, counters.cell(mine).x - 8, counters.top - 3, THREADS[0])
+    card.text(left + 206, 140, f"atomicAdd of {len(peers)}", 15, THREADS[0], "start", True)
+    out = card.cells(262, "rank", [seen[mine] + peers.index(lane) if lane in peers else "" for lane in range(8)], left, size, 36,
+                     fills=dict.fromkeys(peers, OUTPUT))
+    for lane in peers:
+        card.arrow(counters.cell(mine).x - 8, counters.bottom + 26, out.cell(lane).x + 4, out.top - 4, GOOD)
+    card.text(240, 324, f"The counter was {seen[mine]}, and is {seen[mine] + len(peers)} afterwards.", 15, SOFT)
     return card
 
 
