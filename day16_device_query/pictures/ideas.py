@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Day 16's ideas: what is in flight at the same time (Little's law), loads before stores, what a scheduler issues, and how to
-read a roofline.
+"""Day 16's ideas: what is in flight at the same time (Little's law), loads before stores, what a scheduler issues, what the
+registers' halves deliver, and how to read a roofline.
 
     tools/pictures.py 16
 
@@ -11,7 +11,7 @@ import json
 from math import log10
 from pathlib import Path
 
-from drawing import BAD, GLOBAL, GOOD, INK, OUTPUT, SOFT, THREADS, WIDTH, Card, constant, picture
+from drawing import BAD, GLOBAL, GOOD, INK, OUTPUT, SOFT, THREADS, WHITE, WIDTH, Card, constant, picture
 
 LATENCY = 4  # cycles from a multiply-add's issue until a dependent one can issue
 CYCLES = 16
@@ -78,6 +78,41 @@ def littles_law():
     return card
 
 
+@picture("halves.svg")
+def halves():
+    """The registers that multiply-adds read in four cycles, if each half of the register file delivers one a cycle.
+
+    An instruction's reads, by the numbers that nvcc 13.0 gave them: (12, 6, 7) with one chain, one each with four chains.
+    """
+    card = Card("If each half reads one register a cycle", 382,
+                "One chain: R12 and R6 are both in the even half, so two multiply-adds in four cycles. Four chains: each reads one "
+                "register, so four in four.")
+    cycles, size, left = 4, 60, 132
+    for top, name, instructions in ((92, "1 chain", [(12, 6, 7)] * cycles), (216, "4 chains", [(4,), (2,), (20,), (6,)])):
+        free, done = [0, 0], 0  # the first cycle in which each half is free
+        for number, registers in enumerate(instructions):
+            start, end = max(free), 0
+            free = [start, start]
+            for register in registers:
+                at, half = free[register % 2], register % 2
+                if at < cycles:
+                    card.box(left + at * size, top + half * 34, size, 34, THREADS[number])
+                    card.text(left + (at + 0.5) * size, top + half * 34 + 23, f"R{register}", 16, WHITE, bold=True)
+                free[half] += 1
+                end = max(end, free[half])
+            done += end <= cycles
+        for half, words in enumerate(("even", "odd")):
+            card.box(left, top + half * 34, cycles * size, 34)
+            card.text(left - 10, top + half * 34 + 23, words, 16, at="end")
+        card.text(left, top - 10, name, 16, at="start", bold=True)
+        card.text(left + cycles * size + 12, top + 40, f"{done} in {cycles}", 16, SOFT, "start")
+    axis = 316
+    card.arrow(left, axis, left + cycles * size, axis)
+    card.text(left + cycles * size, axis + 20, "time in cycles", 15, SOFT, "end")
+    card.text(240, 364, "A cell is a read, a colour one multiply-add.", 16, SOFT)
+    return card
+
+
 @picture("read_roofline.svg")
 def read_roofline():
     """A roofline with two kernels under it."""
@@ -95,10 +130,10 @@ def read_roofline():
     card.line(x(first), y(memory * first), x(ridge), y(arithmetic), THREADS[0], 4)
     card.line(x(ridge), y(arithmetic), right, y(arithmetic), THREADS[0], 4)
     card.line(x(ridge), y(arithmetic), x(ridge), bottom, SOFT, dashed=True)
-    for intensity, name, color, at, shift in ((1 / 12, "1/12: add vectors", BAD, "start", 12), (4096 / 6, "683: matmul", GOOD, "middle", 0)):
+    for intensity, name, color, at, shift in ((1 / 12, "1/12: add vectors", BAD, "start", 12), (4096 / 6, "683: matmul", GOOD, "end", -12)):
         roof = y(min(arithmetic, memory * intensity))
         card.arrow(x(intensity), bottom - 2, x(intensity), roof + 4, color, 2.4)
-        card.text(x(intensity) + shift, bottom - 14 if shift else roof - 12, name, 15, color, at, bold=True)
+        card.text(x(intensity) + shift, bottom - 14, name, 15, color, at, bold=True)
     card.text(x(ridge) + 8, top + 30, f"ridge {ridge:.1f}", 16, at="start")
     for mark in (0.1, 1, 10, 100, 1000):
         card.line(x(mark), bottom, x(mark), bottom + 5, INK)
@@ -106,7 +141,9 @@ def read_roofline():
     for mark in (0.1, 1, 10):
         card.line(left - 5, y(mark * 1e12), left, y(mark * 1e12), INK)
         card.text(left - 8, y(mark * 1e12) + 5, str(mark), 14, at="end")
+    card.line(left - 5, top, left, top, INK)
+    card.text(left - 8, top + 5, f"{arithmetic / 1e12:.1f}", 14, at="end")
     card.text(140, 132, "memory", 16, THREADS[0], bold=True)
-    card.text(x(ridge) + 4, top - 12, "arithmetic", 16, THREADS[0], "end", bold=True)
+    card.text((x(ridge) + right) / 2, top - 12, "arithmetic", 16, THREADS[0], bold=True)
     card.text(left, bottom + 44, "Across: operations a byte. Up: trillions a second.", 16, SOFT, "start")
     return card
