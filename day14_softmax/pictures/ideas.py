@@ -217,7 +217,7 @@ def gradient(x=(1, 2, 3, 4), raised=2, by=1):
 
 @picture("loads.svg")
 def loads(load=3.0, use=1.0):
-    card = Card("One load under way, or four", 372,
+    card = Card("Last pass: one load under way, or four", 372,
                 f"A thread's last pass: online loads 4 bytes and uses them before it loads the next 4; vectors has {VECTORS} loads of 16 "
                 "bytes under way at once.")
 
