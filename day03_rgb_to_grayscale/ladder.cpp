@@ -112,7 +112,7 @@ const auto grayscale =
               for (int64_t i = 0; i < p.pixels(); ++i) image.pixels[i] = days::to_pixel(p.gray[i]);
               return image;
             })
-        .lesson("a warp's request should carry 512 bytes, 16 a lane: four pixels' worth is not enough.");
+        .lesson("a warp's request should carry 512 bytes, 16 a lane: four a lane, as in words, are too few.");
 
 REGISTER_LADDER(grayscale);
 
