@@ -157,9 +157,11 @@ def _works(python):
 
 
 def _run(command):
+    # pip gives up after 15 seconds of silence, and a registry may be silent for longer before it sends hundreds of megabytes.
+    environment = {"PIP_DEFAULT_TIMEOUT": "90", **os.environ}
     try:
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
-                              check=False)
+                              env=environment, check=False)
     except OSError as error:
         return False, str(error)
     return done.returncode == 0, done.stdout.decode(errors="replace")
