@@ -14,20 +14,20 @@ BANKS, LANES = 32, 8  # lanes whose 16-byte loads are answered together
 @picture("outer.svg")
 def outer():
     """Four floats of a times four of b are sixteen multiply-adds."""
-    card = Card("Eight loads, sixteen multiply-adds", 352,
+    card = Card("Eight loads, sixteen multiply-adds", 400,
                 "A thread loads four floats of a column of a's tile and four of a row of b's tile, and adds the sixteen products to its sums.")
-    size = 40
-    sums = card.matrix(200, 124, EACH, EACH, size, "", REGISTERS, values=lambda r, c: f"a{r}b{c}")
-    a = card.matrix(130, 124, EACH, 1, size, "", SHARED, values=lambda r, c: f"a{r}")
-    b = card.matrix(200, 68, 1, EACH, size, "", SHARED, values=lambda r, c: f"b{c}")
-    card.text(104, a.y + 6, "of A", 16, at="end", bold=True)
+    size = 52
+    sums = card.matrix(140, 136, EACH, EACH, size, "", REGISTERS, values=lambda r, c: f"a{r}b{c}")
+    a = card.matrix(74, 136, EACH, 1, size, "", SHARED, values=lambda r, c: f"a{r}")
+    b = card.matrix(140, 68, 1, EACH, size, "", SHARED, values=lambda r, c: f"b{c}")
+    card.text(62, a.y + 6, "of A", 16, at="end", bold=True)
     card.text(b.right + 16, b.y + 6, "of B", 16, at="start", bold=True)
     card.text(sums.right + 16, sums.y - 4, "16 sums", 16, at="start")
     card.text(sums.right + 16, sums.y + 16, "in registers", 16, at="start")
     card.frame(sums.tile(1, 0, 1, EACH), THREADS[0], 3, -2)
     card.frame(a.cell(1, 0), THREADS[0], 3, -2)
-    card.text(240, 316, "One step of k. a1 is loaded once and used four times;", 16, SOFT)
-    card.text(240, 338, "with 8 + 8 loads it would be 64 multiply-adds.", 16, SOFT)
+    card.text(240, 366, "One step of k. a1 is loaded once and used four times;", 16, SOFT)
+    card.text(240, 386, "with 8 + 8 loads it would be 64 multiply-adds.", 16, SOFT)
     return card
 
 
@@ -71,11 +71,11 @@ def buffers():
                 "With one pair of tiles a block fetches, waits, multiplies and waits by turns. With two it asks for the next pair, "
                 "multiplies this one, and then stores what has come.")
     card.text(24, 70, "spread: one pair", 16, at="start", bold=True)
-    card.time(80, [("loads", [("fetch 0", 0, 3, GLOBAL), ("fetch 1", 5, 8, GLOBAL)]),
-                   ("FFMA", [("0", 3, 5, OUTPUT), ("1", 8, 10, OUTPUT)])], end=10, words="")
+    card.time(80, [("loads", [("fetch 0", 0, 2.5, GLOBAL), ("fetch 1", 6.5, 9, GLOBAL)]),
+                   ("FFMA", [("tile 0", 2.5, 6.5, OUTPUT), ("tile 1", 9, 13, OUTPUT)])], end=13, words="")
     card.text(24, 212, "buffered: two pairs", 16, at="start", bold=True)
-    card.time(222, [("loads", [("fetch 0", 0, 3, GLOBAL), ("fetch 1", 3, 6, GLOBAL), ("fetch 2", 6, 9, GLOBAL)]),
-                    ("FFMA", [("0", 3, 5, OUTPUT), ("1", 6, 8, OUTPUT), ("2", 9, 10, OUTPUT)])], end=10)
+    card.time(222, [("loads", [("fetch 0", 0, 2.5, GLOBAL), ("fetch 1", 2.5, 5, GLOBAL), ("fetch 2", 6.5, 9, GLOBAL)]),
+                    ("FFMA", [("tile 0", 2.5, 6.5, OUTPUT), ("tile 1", 6.5, 10.5, OUTPUT), ("2", 10.5, 13, OUTPUT)])], end=13)
     return card
 
 
@@ -105,7 +105,7 @@ def tiles():
     for c in range(1, cols // 4):
         card.line(left + c * 4 * col_lanes * unit, top, left + c * 4 * col_lanes * unit, top + size)
     card.arrow(206, 118, 270, 118, SOFT)
-    card.text(240, 272, f"Blue: one lane's {rows} x {cols}, in {rows * cols // 16} squares of 4 x 4.", 16, SOFT)
+    card.text(240, 272, f"Blue: lane 9's {rows} x {cols}, in {rows * cols // 16} squares of 4 x 4.", 16, SOFT)
     card.text(240, 296, f"Its 31 neighbours fill the fields, {row_lanes} x {col_lanes} lanes in each.", 16, SOFT)
     return card
 
