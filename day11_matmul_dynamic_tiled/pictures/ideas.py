@@ -83,7 +83,7 @@ def barriers():
     card = Card("Why there is a second barrier", 326, "A fast warp overwrites the tile while a slow one still reads it; with the barrier it waits.")
     card.text(240, 62, "without it", 17, BAD, bold=True)
     card.time(78, [("fast", [("fetch 0", 0, 2, GLOBAL), ("use 0", 2, 4, SHARED), ("fetch 1", 4, 6, BAD), ("", 6, 8, "")]),
-                   ("slow", [("fetch 0", 0, 2, GLOBAL), ("use 0 ... of 1", 2, 8, HALO)])], 84, 28, 8, "")
+                   ("slow", [("fetch 0", 0, 2, GLOBAL), ("use 0", 2, 4, SHARED), ("uses 1 as 0", 4, 8, HALO)])], 84, 28, 8, "")
     card.text(240, 196, "with it", 17, GOOD, bold=True)
     card.time(210, [("fast", [("fetch 0", 0, 2, GLOBAL), ("use 0", 2, 4, SHARED), ("wait", 4, 6, ""), ("fetch 1", 6, 8, GLOBAL)]),
                     ("slow", [("fetch 0", 0, 2, GLOBAL), ("use 0", 2, 6, SHARED), ("fetch 1", 6, 8, GLOBAL)])], 84, 28, 8, "")
@@ -125,7 +125,7 @@ def residents():
         for i in range(blocks):
             card.box(left + i * each / whole * wide, y, each / whole * wide, 38, SHARED, INK, 1.6)
             card.text(left + (i + 0.5) * each / whole * wide, y + 25, i, 16)
-    card.text(240, 274, f"2,048 threads are four blocks of {THREADS_A_BLOCK} at most.", 16, SOFT)
+    card.text(240, 274, f"A bar is {whole} KiB. 2,048 threads are four blocks.", 16, SOFT)
     return card
 
 
