@@ -207,8 +207,10 @@ __global__ void __launch_bounds__(kThreads) engine_kernel(const Stencil<float> p
   const uint32_t bytes = static_cast<uint32_t>(to - from) * sizeof(float);
   for (int v = static_cast<int>(threadIdx.x); v < kVectors; v += kThreads) {
     const int col = part.left + 4 * v;
-    if (kBug == Engine::kNoZeros || (col >= 0 && col < p.cols)) continue;
-    for (Row& row : ring.stage) row[v] = {};
+    const bool inside = col >= 0 && col < p.cols;
+    if (kBug != Engine::kNoZeros && !inside) {
+      for (Row& row : ring.stage) row[v] = {};
+    }
   }
   ring.init();
   Turn<2> fill, use;
