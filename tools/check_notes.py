@@ -12,6 +12,7 @@
 - an output that README.md shows and no note, whose outputs tools/note_outputs.py holds to their commands
 - a note of more words than 1,200 and 400 more for each rung, a heading `### N · ...`: one idea is told in 1,200 to 2,000, a ladder of seven
   in 4,000. Code, outputs, tables and results don't count
+- a note without the nvcc line that builds its day, or one of its programs
 - an entry of docs/glossary.md that is longer than 60 words, has no number, or is not in its place by the alphabet
 
 Exit code: 0 nothing, 1 something, said as FILE:LINE: what.
@@ -28,9 +29,6 @@ from days_cli import catalog  # noqa: E402
 
 MOST_WORDS = 60
 WORDS, WORDS_OF_A_RUNG = 1200, 400
-# Notes that are longer than their rungs allow, and the words they may have until somebody shortens them. A day leaves the table, and is not
-# put into it: an allowance that isn't needed is a complaint, too.
-TOO_LONG = {}
 _LINK = re.compile(r"!?\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^()\s]+)\)")
 _DAYS = re.compile(r"\b[Dd]ays?\s+\[?(\d{1,2}(?:(?:,\s+(?:and\s+|or\s+)?|\s+and\s+|\s+or\s+|\s+to\s+)\d{1,2})*)\b")
 _GLOSSARY = "docs/glossary.md"
@@ -109,15 +107,22 @@ def builds_on(day, here):
             yield 1, f"builds on day {int(word)}, which is not here"
 
 
-def length(text, allowed=None):
-    """(line, complaint) of a note with more words than its rungs allow, or than the allowance that its day has."""
+def length(text):
+    """(line, complaint) of a note with more words than its rungs allow."""
     words = len(blank(prose(text), r"^\|.*?$").split())
     rungs = len(re.findall(r"^### \d+ · ", blank(text, r"^ *```.*?^ *```$"), re.MULTILINE))
     most = WORDS + WORDS_OF_A_RUNG * rungs
-    if words > max(most, allowed or 0):
-        yield 1, f"{words:,} words, at most {max(most, allowed or 0):,} for {rungs} rungs: say less, or split a rung that needs three readings"
-    elif allowed is not None and words <= most:
-        yield 1, f"{words:,} words are within {most:,}: take the day out of TOO_LONG in tools/check_notes.py"
+    if words > most:
+        yield 1, f"{words:,} words, at most {most:,} for {rungs} rungs: say less, or split a rung that needs three readings"
+
+
+def commands(day, text):
+    """Complaints of a note without the nvcc line of its day, or of each of its programs: some readers have nothing but nvcc."""
+    lines = re.findall(r"^ *nvcc .*$", re.sub(r" *\\\n *", " ", text), re.MULTILINE)
+    wanted = [source.name for source in sorted(day.folder.glob("[0-9][0-9]_*.cu"))] if day.kind == "program" else ["*.cu"]
+    for name in wanted if day.kind != "python" else ():
+        if not any(f" {day.folder.name}/{name} " in f"{line} " for line in lines):
+            yield 1, f"no line says how nvcc alone builds {day.folder.name}/{name}"
 
 
 def _code(line):
@@ -191,7 +196,7 @@ def complaints():
             found += borrowed(text, [(day.folder / "README.md").read_text(encoding="utf-8") for day in here])
         for day in here:
             if day.folder == path.parent:
-                found += [*builds_on(day, numbers), *listings(day.folder, text), *length(text, TOO_LONG.get(day.number))]
+                found += [*builds_on(day, numbers), *listings(day.folder, text), *length(text), *commands(day, text)]
         for line, what in sorted(found):
             yield f"{path.relative_to(ROOT)}:{line}: {what}"
 

@@ -102,9 +102,9 @@ class Listings(Case):
 
 
 class Length(unittest.TestCase):
-    def found(self, words, rungs, allowed=None, more=""):
+    def found(self, words, rungs, more=""):
         text = "---\ntitle: A B\n---\n" + more + "".join(f"### {i} · rung\n" for i in range(rungs)) + "\n\n" + "word " * (words - 4 * rungs) + "\n"
-        return [what for _, what in check_notes.length(text, allowed)]
+        return [what for _, what in check_notes.length(text)]
 
     def test_rungs_allow_words(self):
         for words, rungs, good in ((1200, 0, True), (1201, 0, False), (1600, 1, True), (4001, 7, False)):
@@ -117,10 +117,27 @@ class Length(unittest.TestCase):
             self.assertEqual(self.found(1200, 0, more=more), [], more)
             self.assertEqual(len(self.found(1201, 0, more=more)), 1, more)
 
-    def test_allowances_are_needed_and_not_exceeded(self):
-        self.assertEqual(self.found(1300, 0, allowed=1300), [])
-        self.assertIn("1,301 words, at most 1,300", self.found(1301, 0, allowed=1300)[0])
-        self.assertIn("take the day out of TOO_LONG", self.found(1200, 0, allowed=1300)[0])
+
+class Commands(Case):
+    def found(self, kind, text):
+        for name in ("01_one.cu", "02_two.cu", "shared.cuh"):
+            (self.folder / name).write_text("")
+        return [what for _, what in check_notes.commands(mock.Mock(folder=self.folder, kind=kind), text)]
+
+    def test_a_ladder_has_one_line(self):
+        good = f"    nvcc -O3 -I. {self.folder.name}/*.cu common/main.cpp -o one && ./one\n"
+        self.assertEqual(self.found("ladder", good), [])
+        self.assertEqual(self.found("ladder", good.replace(" -I. ", " \\\n        -I. ")), [])
+        self.assertEqual(len(self.found("ladder", good.replace("nvcc", "g++"))), 1)
+        self.assertEqual(len(self.found("ladder", good.replace("*.cu", "01_one.cu"))), 1)
+
+    def test_a_program_day_has_one_for_each(self):
+        one, two = (f"    nvcc -O3 {self.folder.name}/{name} -o x\n" for name in ("01_one.cu", "02_two.cu"))
+        self.assertEqual(self.found("program", one + two), [])
+        self.assertEqual(self.found("program", one), [f"no line says how nvcc alone builds {self.folder.name}/02_two.cu"])
+
+    def test_a_python_day_has_none(self):
+        self.assertEqual(self.found("python", ""), [])
 
 
 class Hints(unittest.TestCase):
