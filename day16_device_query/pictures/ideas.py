@@ -82,7 +82,7 @@ def littles_law():
 def halves():
     """The registers that multiply-adds read in four cycles, if each half of the register file delivers one a cycle.
 
-    An instruction's reads, by the numbers that nvcc 13.0 gave them: (12, 6, 7) with one chain, one each with four chains.
+    An instruction's reads of x, a and b, by the numbers that nvcc 13.0 gave them: (12, 6, 7) with one chain, x alone with four chains.
     """
     card = Card("If each half reads one register a cycle", 382,
                 "One chain: R12 and R6 are both in the even half, so two multiply-adds in four cycles. Four chains: each reads one "
@@ -93,11 +93,11 @@ def halves():
         for number, registers in enumerate(instructions):
             start, end = max(free), 0
             free = [start, start]
-            for register in registers:
+            for place, register in enumerate(registers):
                 at, half = free[register % 2], register % 2
                 if at < cycles:
                     card.box(left + at * size, top + half * 34, size, 34, THREADS[number])
-                    card.text(left + (at + 0.5) * size, top + half * 34 + 23, f"R{register}", 16, WHITE, bold=True)
+                    card.text(left + (at + 0.5) * size, top + half * 34 + 23, f"{'xab'[place]} R{register}", 16, WHITE, bold=True)
                 free[half] += 1
                 end = max(end, free[half])
             done += end <= cycles
