@@ -100,7 +100,7 @@ def ldmatrix(lane=5):
     for left, name, order in ((44, "q", ((0, 2), (1, 3))), (200, "k", ((0, 1), (2, 3))), (356, "v", ((0, 2), (1, 3)))):
         card.text(left - 10, 364, name, 17, at="end", bold=True)
         card.matrix(left, 320, 2, 2, 36, "", SHARED, values=lambda r, c, order=order: order[r][c])
-    card.text(240, 410, "The four matrices of one ldmatrix: which comes first.", 16, SOFT)
+    card.text(240, 410, "The order of the four. Rows: queries in q, keys in k and v.", 16, SOFT)
     return card
 
 
