@@ -31,11 +31,6 @@ std::int64_t value_of(std::uintptr_t index, const TypeDescriptor& type) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(index) << (64 - bits)) >> (64 - bits);
 }
 
-// A last member of one element, or none, is how older C spells an array of any size.
-bool may_be_flexible(const std::string& type) {
-  return type.find("[1]") != std::string::npos || type.find("[0]") != std::string::npos;
-}
-
 // 'float [8]', as GCC spells it, of Clang's 'float[8]' or 'the translator's name' (aka 'float[8]').
 std::string spelt(std::string type) {
   const std::size_t alias = type.find("(aka ");
@@ -43,6 +38,16 @@ std::string spelt(std::string type) {
   const std::size_t bracket = type.find('[');
   if (bracket != std::string::npos && bracket > 0 && type[bracket - 1] != ' ') type.insert(bracket, " ");
   return type;
+}
+
+// A last member of one element, or none, is how older C spells an array of any size: 'float [1]', 'float [1][8]'. The extent
+// that counts is the one that is indexed, the first behind the elements' type: 'Pair<int [1]> [8]' has 8.
+bool may_be_flexible(const std::string& array) {
+  const std::string type = spelt(array);
+  const std::size_t elements = type.rfind('>');
+  const std::size_t extent = type.find('[', elements == std::string::npos ? 1 : elements);
+  if (extent == std::string::npos) return false;
+  return type.compare(extent, 3, "[1]") == 0 || type.compare(extent, 3, "[0]") == 0;
 }
 
 [[noreturn]] void report_index(Site site, std::int64_t index, const std::string& array) {

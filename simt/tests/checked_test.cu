@@ -35,6 +35,24 @@ TEST(Checked, LocalArray) {
                 "Index 8 of an array of type 'int [8]'.\n");
 }
 
+constexpr int kColumn = __LINE__ + 3;
+__global__ void local_column(int* out, int n) {
+  int column[8][1] = {};
+  for (int i = 0; i < n; ++i) column[i][0] += i;
+  out[threadIdx.x] = column[n % 8][0];
+}
+
+// Rows of one element are no array of any size: the extent that is indexed is the first.
+TEST(Checked, LocalColumn) {
+  SKIP_UNLESS_CHECKED();
+  EXPECT_EQ(report_of([] { local_column<<<1, 32>>>(device<int>(32), 8); }), "");
+  EXPECT_EQ(report_of([] { local_column<<<1, 32>>>(device<int>(32), 9); }),
+            "error: out of bounds on a local array [simt-oob-local]\n" + kFile + std::to_string(kColumn) +
+                "  kernel local_column, block (0,0,0), thread (0,0,0)\n"
+                "    for (int i = 0; i < n; ++i) column[i][0] += i;\n"
+                "Index 8 of an array of type 'int [8][1]'.\n");
+}
+
 // An index that is just past the end is out of bounds where the element is used, through a reference too; its
 // address alone is not.
 template <class T, int N>
