@@ -56,15 +56,16 @@ def owners():
 
 @picture("race.svg")
 def race():
-    card = Card("Eight threads: who comes first?", 290,
-                "Thread 0 stores h at x[0] before thread 7 has loaded a from there. Both ends then hold h, and a is lost.")
-    for top, values, words, fills, inks in (
-            (70, list("abcdefgh"), "before", {}, {}),
-            (140, list("hbcdefgh"), "thread 0 has run", {0: THREADS[0]}, {0: WHITE}),
-            (210, list("hbcdefgh"), "thread 7 has run", {0: THREADS[0], 7: THREADS[1]}, {0: WHITE, 7: WHITE})):
-        card.cells(top, "", values, 150, 36, 36, fills=fills, inks=inks)
-        card.text(138, top + 24, words, 15, SOFT, at="end")
-    card.text(240, 276, "x[7] should be a, which nobody has any more.", 16, BAD, bold=True)
+    card = Card("A thousand threads: who comes first?", 290,
+                "Thread 0 stores z at x[0] before thread 999 has loaded a from there. Both ends then hold z, and a is lost.")
+    values, lost = ["a", "b", "c", "…", "x", "y", "z"], ["z", "b", "c", "…", "x", "y", "z"]
+    for top, row, words, fills, inks in (
+            (70, values, "before", {}, {}),
+            (140, lost, "thread 0 has run", {0: THREADS[0]}, {0: WHITE}),
+            (210, lost, "thread 999 has run", {0: THREADS[0], 6: THREADS[1]}, {0: WHITE, 6: WHITE})):
+        card.cells(top, "", row, 170, 36, 36, fills=fills, inks=inks)
+        card.text(158, top + 24, words, 15, SOFT, at="end")
+    card.text(240, 276, "x[999] should be a, which nobody has any more.", 16, BAD, bold=True)
     return card
 
 
