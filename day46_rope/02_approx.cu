@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The same by the special function unit: sine and cosine are an instruction each (__sinf and __cosf are these).
 // Changed since product: 41 instructions an element for 58, and no slower way far out. The unit wants turns, so the angle
-// is multiplied by 1 / (2 pi) first, which rounds once more: the error is half as large again.
-// Bound by: the issue of instructions in 16 bits still; most of these 41 find out where the pair lies.
+// is multiplied by 1 / (2 pi) first, which rounds once more, towards 0: an H200's worst element was off 2.3 times as far.
+// Bound by: waits, and in 16 bits the issue of instructions still; a third of these 41 find the pair's head.
 // Teaches: sin_approx_ftz, cos_approx_ftz.
 #include "common/ptx/sincos.h"
 #include "day46_rope/rope.h"

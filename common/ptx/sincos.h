@@ -12,10 +12,12 @@ namespace days::ptx {
 #ifdef __SIMT__
 namespace detail {
 // A CPU knows both to the last digit, so that a kernel which needs more than the instructions give would pass there. The
-// twins do what the GPU does: the angle is multiplied by 1 / (2 pi) in fp32, which for large angles leaves few digits of
-// the fraction of a turn, and the result is a multiple of 2^-20.
+// twins do what the GPU does: the angle is multiplied by 1 / (2 pi) in fp32 and rounded towards 0 (FMUL.RZ), which for
+// large angles leaves few digits of the fraction of a turn, and the result is a multiple of 2^-20.
 inline float sine_of_turns(float x, double quarter) {
-  const float turns = x * 0.159154943f;
+  const double exact = static_cast<double>(x) * 0.159154943f;
+  float turns = static_cast<float>(exact);
+  if (std::abs(static_cast<double>(turns)) > std::abs(exact)) turns = std::nextafter(turns, 0.0f);
   const double part = static_cast<double>(turns) - std::nearbyint(static_cast<double>(turns));
   return static_cast<float>(std::nearbyint(std::sin(6.283185307179586 * (part + quarter)) * 0x1p20) *
                             0x1p-20);

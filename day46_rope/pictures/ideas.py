@@ -18,6 +18,12 @@ def fp32(value):
     return struct.unpack("f", struct.pack("f", value))[0]
 
 
+def towards_zero(value):
+    """A positive number rounded to fp32 as the special function unit's angle is."""
+    near = fp32(value)
+    return struct.unpack("f", struct.pack("I", struct.unpack("I", struct.pack("f", near))[0] - 1))[0] if near > value else near
+
+
 def bf16(value):
     bits = struct.unpack("I", struct.pack("f", value))[0]
     bits += 0x7fff + (bits >> 16 & 1)
@@ -55,7 +61,7 @@ def angle_errors(start):
             turns = fp32(position * high)
             part = fp32(fp32(turns - round(turns)) + fp32(position * low + (position * high - turns)))
             product = fp32(position * fp32(frequency))
-            of_unit = fp32(product * fp32(1 / (2 * math.pi)))
+            of_unit = towards_zero(product * fp32(1 / (2 * math.pi)))
             of_unit = 2 * math.pi * (of_unit - round(of_unit))
             for way, angle, step in (("16 bits", fp32(bf16(position) * fp32(frequency)), 0), ("approx", of_unit, 2.0 ** -20), ("product", product, 0),
                                      ("table", None, 0), ("turns", 2 * math.pi * part, 0)):
@@ -110,7 +116,7 @@ def digits():
     card.text(240, 202, f"Of the angle {24 - whole} digits are left: steps of 1/{2 ** (24 - whole)} turn.", 16, BAD, bold=True)
     card.text(240, 232, "rintf takes the whole turns away, and fmaf", 16)
     card.text(240, 254, "gives back exactly what was lost.", 16)
-    card.text(240, 284, f"Now all {len(bits) - whole} digits of the angle are there.", 16, GOOD, bold=True)
+    card.text(240, 284, "Only the sum of both parts is rounded.", 16, GOOD, bold=True)
     return card
 
 
