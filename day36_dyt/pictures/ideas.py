@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Day 36's ideas: where a row meets itself and where it does not, who adds to a column's sum, two stages, and warps that share a line.
+"""Day 36's ideas: where a row meets itself and where it does not, who adds to a column's sum, two stages, what a wait brings, and warps
+whose sums meet.
 
     tools/pictures.py 36
 """
@@ -80,22 +81,41 @@ def atomics():
 
 @picture("stages.svg")
 def stages():
-    card = Card("Two stages", 330, f"Stage 1: a block for {TILE} columns of a part of the rows leaves a line of sums. Stage 2 adds up the lines, part after part.")
+    card = Card("Two stages", 330, f"Stage 1: a block for {TILE} columns of a part of the rows fills its places in the part's line. Stage 2 adds up the lines, part after part.")
     matrix = card.matrix(60, 84, 6, 8, 26, "x, dy", fills=lambda row, col: GLOBAL,
                          row_names=[f"part {row // 2}" if row % 2 == 0 else "" for row in range(6)])
     for part in range(3):
         for tile in range(2):
             card.frame(matrix.tile(2 * part, 4 * tile, 2, 4), THREADS[(part + tile) % 2], 2.4, 1)
-    lines = card.matrix(312, 84, 3, 8, 16, "", fill=SHARED)
-    card.text(lines.x, 76, "lines", 15, SOFT)
+    lines = card.matrix(312, 84, 3, 8, 18, "", fill=SHARED)
+    card.text(lines.x, 74, "lines", 16, bold=True)
     for part in range(3):
         place = matrix.tile(2 * part, 0, 2, 8)
         card.arrow(matrix.right + 4, place.y, lines.left - 4, lines.cell(part, 0).y)
-    out = card.matrix(312, 190, 1, 8, 16, "", fill=OUTPUT)
+        for tile in range(2):
+            card.frame(lines.tile(part, 4 * tile, 1, 4), THREADS[(part + tile) % 2], 2, 0)
+    out = card.matrix(312, 190, 1, 8, 18, "", fill=OUTPUT)
     card.arrow(lines.x, lines.bottom + 3, lines.x, out.top - 3)
-    card.text(out.x, out.bottom + 22, "dgamma (dbeta likewise)", 15)
+    card.text(out.x, out.bottom + 22, "dgamma; dbeta alike", 15)
     card.text(240, 284, f"Real blocks: {TILE} columns, 1/{PARTS} of the rows.", 16, SOFT)
     card.text(240, 312, "A fixed order: the same bits on every run.", 16, GOOD, bold=True)
+    return card
+
+
+@picture("waits.svg")
+def waits():
+    card = Card("What each wait brings a thread", 224, "In seven waits a thread of grad_partials gets eight bytes and six times four, because it loads x and dy of the first row together and "
+                "of three more rows apart. A thread of grad_wide gets 64 bytes in each wait.")
+    cols, ahead = 16 // 4, constant("day36_dyt/07_grad_wide.cu", "kAhead")
+    bytes_of_partials = [4 + 4] + [4] * 6  # x and dy of row 1 together, then x and dy of three rows one by one
+    for row, (name, each, fill) in enumerate((("rung 6", bytes_of_partials, GLOBAL), ("rung 7", [ahead * 2 * cols * 4] * 7, GLOBAL))):
+        y = 62 + 64 * row
+        card.text(30, y + 24, name, 16, at="start", bold=True)
+        for i, count in enumerate(each):
+            card.box(100 + 50 * i, y, 46, 36, fill)
+            card.text(123 + 50 * i, y + 24, count, 16)
+    card.text(240, 190, "A box: a wait. Its number: bytes.", 16, SOFT)
+    card.text(240, 212, f"{sum(bytes_of_partials)} bytes in 7 waits, or {7 * ahead * 2 * cols * 4}.", 16, GOOD, bold=True)
     return card
 
 
@@ -103,14 +123,14 @@ def stages():
 def wide():
     groups, ahead = constant("day36_dyt/strip.cuh", "kStripThreads") // 32, constant("day36_dyt/07_grad_wide.cu", "kAhead")
     assert (groups, ahead) == (8, 2)
-    card = Card("Eight warps leave one line", 396, "A block's eight warps have eight rows of the same columns, and then eight more further down. Each keeps its sums in registers. "
-                "At the end the eight meet in shared memory and leave as one line.")
-    left, width, height = 92, 150, 13
+    card = Card("Eight warps leave one sum a column", 440, "A block's eight warps have eight rows of the same columns, and then eight more further down. Each keeps its sums in registers. "
+                "At the end the eight meet in shared memory, and one sum a column leaves the block.")
+    left, width, height = 92, 150, 17
     for half in range(ahead):
         for warp in range(groups):
             y = 76 + (half * (groups + 0.7) + warp) * height
             card.box(left, y, width, height, GLOBAL)
-            card.line(left + 2, y + 2, left + 2, y + height - 2, THREADS[warp % 4], 4)
+            card.text(left + width / 2, y + height - 3, warp, 15)
         card.text(left - 10, 76 + (half * (groups + 0.7) + 4) * height + 5, "8 rows" if half == 0 else "8 more", 15, SOFT, "end")
     card.text(left + width / 2, 66, "x, dy", 16, bold=True)
     bottom = 76 + (2 * groups + 0.7) * height
@@ -119,11 +139,11 @@ def wide():
     card.text(sums.x, sums.top - 14, "shared memory", 15, bold=True)
     for warp in range(groups):
         card.box(sums.left, sums.top + 20 * warp, 130, 20, SHARED)
-        card.line(sums.left + 2, sums.top + 20 * warp + 3, sums.left + 2, sums.top + 20 * warp + 17, THREADS[warp % 4], 4)
+        card.text(sums.x, sums.top + 20 * warp + 15, warp, 15)
     card.arrow(left + width + 8, middle, sums.left - 6, middle)
     card.arrow(sums.x, sums.bottom + 4, sums.x, sums.bottom + 32)
     card.box(sums.left, sums.bottom + 34, 130, 20, OUTPUT)
-    card.text(sums.left - 10, sums.bottom + 49, "one line", 15, at="end")
-    card.text(240, 358, f"A row here is a warp's: 32 threads, 16 bytes each. {ahead} rows", 15, SOFT)
-    card.text(240, 380, "of a warp are loaded before the first is worked on.", 15, SOFT)
+    card.text(sums.left - 10, sums.bottom + 49, "lines", 15, at="end")
+    card.text(240, 400, "0 to 7: the warps, 512 bytes of a row each. A warp", 15, SOFT)
+    card.text(240, 422, f"loads its {ahead} rows before it works on one.", 15, SOFT)
     return card
