@@ -3,7 +3,7 @@
 // dbeta; 16 bytes a thread and array.
 // Changed since atomic: one atomic addition for 1,024 elements in fp32, 2,048 in 16 bits. The order of the blocks is still
 // nobody's, and so are dbeta's last digits.
-// Bound by: memory; every thread waits at two barriers for four elements (eight), and 20 shuffles.
+// Bound by: memory; every thread waits at two barriers for four elements (eight), and 10 shuffles.
 #include "common/reduce.cuh"
 #include "common/vector.cuh"
 #include "day41_swish/gradient.cuh"

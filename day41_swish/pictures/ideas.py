@@ -35,8 +35,10 @@ def ways():
                 card.text(middle, top + 81, f"[{block}]", 15)
         if name.startswith("stages"):
             centres = [(cells[4 * block][0] + cells[4 * block + 3][0] + 32) / 2 for block in range(2)]
-            card.arrow(centres[0] + 22, top + 75, centres[1] - 22, top + 75, GOOD)
-            card.arrow(centres[1] + 22, top + 75, target[0], target[1] + 14, GOOD)
+            card.arrow(centres[0] + 22, top + 87, target[0], target[1] + 22, GOOD)
+            card.arrow(centres[1] + 22, top + 72, target[0], target[1] + 8, GOOD)
+            card.text(target[0] - 50, top + 74, "2nd", 15, GOOD)
+            card.text(target[0] - 125, top + 112, "1st", 15, GOOD)
     return card
 
 
@@ -70,7 +72,7 @@ SUMS = ((22, 0.605, 0.607), (23, 1.201, 1.213), (24, 2.359, 2.426), (25, 4.577, 
 @picture("standstill.svg")
 def standstill():
     card = Card("A running sum that stands still", 330, "Running sums of fp32 beside the truth, 2^22 to 2^27 elements of one sign: at 2^26 the sum has stopped at 8.4 million, at 2^27 the truth is 19.4.")
-    card.text(240, 62, "millions: left the truth, right in fp32", 16, SOFT)
+    card.text(240, 62, "millions: green the truth, violet in fp32", 16, SOFT)
     bottom, scale = 280, 9.6
     for i, (power, got, truth) in enumerate(SUMS):
         x = 44 + 70 * i
