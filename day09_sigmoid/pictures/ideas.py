@@ -45,7 +45,7 @@ def divisor():
     card = Card("tails divides by at most 2", 236, "Divisors of naive go from 1 to infinity, and from two to the 126 on IEEE's division takes a slow path. "
                 "Divisors of tails lie between 1 and 2.")
     left, scale = 92, 2.2
-    card.text(240, 60, "divisors that can occur", 16, SOFT)
+    card.text(240, 60, "divisors that can occur, in powers of two", 16, SOFT)
     for y, name, words, low, high, fill in ((82, "naive", "1 + e^−x", 0, LARGEST, GLOBAL), (134, "tails", "1 + e^−|x|", 0, 1, OUTPUT)):
         card.text(left - 12, y + 21, name, 16, at="end")
         card.box(left + low * scale, y, max(high - low, 2) * scale, 30, fill)
@@ -58,12 +58,12 @@ def divisor():
 
 
 # x from which on the result is 0 and the one from which on it is 1, by programs/tails.cu in fp32.
-ENDS = (("naive", -88.7, 16.6), ("tails", -104.0, 16.6), ("fast", -87.3, 16.6), ("tanh", -9.0, 9.0))
+ENDS = (("vectors", -88.7, 16.6), ("tails", -104.0, 16.6), ("fast", -87.3, 16.6), ("tanh", -9.0, 9.0))
 
 
 @picture("reach.svg")
 def reach():
-    card = Card("How far each form reaches", 300, "Where results of each form are neither 0 nor 1, in fp32: naive from -88.7 to 16.6, tails from -104, fast from -87.3, tanh from -9 to 9.")
+    card = Card("How far each form reaches", 300, "Where results of each form are neither 0 nor 1, in fp32: vectors from -88.7 to 16.6, tails from -104, fast from -87.3, tanh from -9 to 9.")
     scale, zero = 3.3, 384
     card.text(240, 60, "x for which the result is neither 0 nor 1, fp32", 16, SOFT)
     for i, (name, low, high) in enumerate(ENDS):
@@ -82,13 +82,13 @@ def reach():
 
 # Instructions for an element in fp32 by tools/instructions.py 9 vectors --fast, nvcc 13.0 for sm_90a.
 # and what each takes from the result.
-COUNTED = (("no flag", 25.0, ""), ("−fmad=false", 26.0, ""), ("−ftz=true", 26.0, "0 for denormals"), ("−prec-div=false", 22.0, "off by 2 units"),
+COUNTED = (("no flag", 25.0, ""), ("−ftz=true", 26.0, "0 for denormals"), ("−prec-div=false", 22.0, "off by 2 units"),
            ("both of these", 16.8, "both"), ("−use_fast_math", 10.2, "takes 7 of 24 digits"))
 
 
 @picture("flags.svg")
 def flags():
-    card = Card("What each flag saves, and takes", 310, "Instructions an element of rung vectors by flag: none 25, fmad=false 26, ftz 26, prec-div=false 22, ftz and prec-div=false 17, use_fast_math 10, which takes 7 of 24 digits; memory's time has room for 63.")
+    card = Card("What each flag saves, and takes", 278, "Instructions an element of rung vectors by flag: none 25, ftz 26, prec-div=false 22, ftz and prec-div=false 17, use_fast_math 10, which takes 7 of 24 digits; memory's time has room for 63.")
     left, scale = 160, 4.4
     card.text(240, 60, "instructions for one fp32 element", 16, SOFT)
     for i, (name, count, takes) in enumerate(COUNTED):
@@ -97,5 +97,5 @@ def flags():
         card.box(left, y, count * scale, 22, GLOBAL)
         card.text(left + count * scale + 8, y + 17, f"{count:.0f}", 16, at="start")
         card.text(left + count * scale + 36, y + 17, takes, 16, BAD, "start")
-    card.text(240, 292, "Memory's time has room for 63.", 16, SOFT)
+    card.text(240, 260, "Memory's time has room for 63.", 16, SOFT)
     return card
