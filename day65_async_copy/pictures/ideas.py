@@ -171,28 +171,41 @@ def ring(stages=4, first=8):
 
 
 @picture("phase.svg")
-def phase(rounds=3):
-    """An mbarrier of one stage over three rounds: its phase bit, and what the two sides wait for."""
-    card = Card("A phase bit tells the rounds apart", 356,
-                "The barrier full of one stage. In its first round the phase has the bit 0, in the second 1, then 0 again. Who uses the stage "
-                "waits for the end of phase 0, then of 1, then of 0.")
-    left, wide, top = 60, 132, 104
-    for i in range(rounds):
-        x = left + i * wide
-        card.text(x + wide / 2, 74, f"round {i}", 16, bold=True)
-        card.text(x + wide / 2, top - 10, f"row {i * STAGES}", 15, SOFT)
-        card.box(x, top, wide, 40, HALO if i % 2 == 0 else REGISTERS, INK, 1.6, round=0)
-        card.text(x + wide / 2, top + 26, f"phase bit {i % 2}", 16)
-        card.disc(x + 30, top + 70, "c", THREADS[0])
-        card.disc(x + wide, top + 70, "a", THREADS[2])
-        card.text(x + wide / 2, top + 112, f"wait(…, {i % 2})", 15)
-    notes = (("c", THREADS[0], "the threads start their copies"),
-             ("a", THREADS[2], f"the last of {THREADS_A_BLOCK} arrivals: the phase ends,"))
-    for i, (letter, colour, words) in enumerate(notes):
-        card.disc(44, 250 + 32 * i, letter, colour)
-        card.text(68, 255 + 32 * i, words, 15.5, at="start")
-    card.text(68, 311, "the bit flips, and who waits for it goes on", 15.5, at="start")
-    card.text(240, 346, f"Stage 0 of {STAGES} has rows 0, {STAGES}, {2 * STAGES}, …", 15.5, SOFT)
+def phase():
+    """The two mbarriers of one stage over time: their phase bits, what ends each phase, and who waits for that."""
+    card = Card("A wait names the phase to end", 420,
+                "Stage 0 over time. The phases of full have the bits 0, 1, 0; each ends when a row has come. Those of empty begin with a phase of bit 1 "
+                "that has ended before the start; then each ends when a row has been read.")
+    start, top, low = 120, 106, 208
+    came, read, end = (222, 360), (250, 388), 466  # rows 0 and 9
+
+    def bars(y, edges, first):
+        for i, (a, b) in enumerate(zip(edges, edges[1:])):
+            bit = (first + i) % 2
+            card.box(a, y, b - a, 36, REGISTERS if bit else HALO, INK, 1.6, round=0)
+            card.text((a + b) / 2, y + 24, f"bit {bit}", 15)
+        return edges
+
+    card.text(16, top - 16, "full", 17, at="start", bold=True)
+    card.text(16, low - 16, "empty", 17, at="start", bold=True)
+    bars(top, (start, *came, end), 0)
+    card.box(16, low, start - 16, 36, REGISTERS, INK, 1.6, round=0, dashed=True)
+    card.text((16 + start) / 2, low + 24, "bit 1", 15)
+    bars(low, (start, *read, end), 0)
+    for row, (x, y) in enumerate(zip(came, read)):
+        card.disc(x, top + 54, "c", THREADS[0])
+        card.disc(y, low + 54, "r", THREADS[2])
+        middle = ((came[0] if row else start) + x) / 2
+        card.text(middle, top - 34, f"to use row {STAGES * row}", 14.5, SOFT)
+        card.text(middle, top - 15, f"wait(full, {row % 2})", 14.5, THREADS[2])
+    for i, (a, b) in enumerate(((16, start), (start, read[0]), read)):
+        card.text((a + b) / 2, low + 88, f"wait(empty, {(i + 1) % 2})", 14.5, THREADS[0])
+        card.text((a + b) / 2, low + 107, f"to fill row {STAGES * i}", 14.5, SOFT)
+    for i, (letter, colour, words) in enumerate((("c", THREADS[0], f"{THREADS_A_BLOCK} arrivals: row 0, then row {STAGES}, has come"),
+                                                 ("r", THREADS[2], f"{THREADS_A_BLOCK // 32} arrivals: all warps have read it"))):
+        card.disc(32, 344 + 30 * i, letter, colour, 12)
+        card.text(54, 349 + 30 * i, words, 15.5, at="start")
+    card.text(240, 409, "Dashed: counts as ended before the start.", 15.5, SOFT)
     return card
 
 
@@ -261,7 +274,7 @@ def roles(stages=4, computing=THREADS_A_BLOCK // 32):
     card.box(326, 62, 130, 66, WHITE, THREADS[2], 2)
     card.text(391, 90, f"{computing} warps", 16, bold=True)
     card.text(391, 112, "compute", 15.5)
-    size, left, top = 92, 58, 196
+    size, left, top = 108, 27, 196
     states = (("rows 9–11", "in use", OUTPUT), ("rows 12–14", "full", OUTPUT), ("rows 15–17", "under way", GLOBAL), ("", "empty", WHITE))
     for s, (rows, state, fill) in enumerate(states[:stages]):
         card.box(left + s * size, top, size - 6, 62, fill)
