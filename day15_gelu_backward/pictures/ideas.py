@@ -89,11 +89,11 @@ def kept():
 @picture("bytes.svg")
 def moved():
     card = Card("Bytes that an fp32 element moves", 372, "Forward and backward together: inner 28 bytes, slope 24, recompute 20, byte 18.")
-    card.text(104, 66, "forward", 16, SOFT, "start")
+    card.text(120, 66, "forward", 16, SOFT, "start")
     for i, (name, _, forward, backward) in enumerate(WAYS):
         y = 78 + 66 * i
         size = lambda what: 1 if what == "code" else 4
-        x, total = 104, 0
+        x, total = 120, 0
         card.text(24, y + 23, name, 15, at="start", bold=True)
         for part in (forward, backward):
             for what in part:
@@ -107,7 +107,7 @@ def moved():
                 x += 5
         color = GOOD if total <= 20 else BAD
         card.text(x + 8, y + 23, total, 18, color, "start", bold=True)
-    card.text(400, 66, "backward", 16, SOFT, "end")
+    card.text(416, 66, "backward", 16, SOFT, "end")
     card.text(240, 346, "Blue is read, green is written,", 16, SOFT)
     card.text(240, 366, "light: kept forward, read backward.", 16, SOFT)
     return card
