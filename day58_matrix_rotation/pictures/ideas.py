@@ -82,7 +82,7 @@ def squares():
             card.frame(right.tile(row, col, 1, 2), INK, 1.8, 0)
     card.arrow(256, 132, 318, 132)
     card.text(150, 226, "A number: a lane's square.", 15, SOFT)
-    card.text(150, 246, f"A frame: {side} sectors.", 15, SOFT)
+    card.text(150, 246, f"A frame: {side} rows of one sector.", 15, SOFT)
     return card
 
 
@@ -133,32 +133,32 @@ def owners():
 
 @picture("tiles.svg")
 def tiles():
-    tile = constant(FOLDER + "10_tile_cycles.cu", "kTile")
-    card = Card("A block owns a ring of four tiles", 292,
-                "Four tiles of a square picture are loaded into shared memory. After a barrier each is stored where the next one was.")
-    sheet = card.sheet(38, 82, 164, 164, "the picture", GLOBAL)
-    places = [(20, 30), (164 - 30 - 36, 20), (164 - 20 - 36, 164 - 30 - 36), (30, 164 - 20 - 36)]
-    for i, (top, left) in enumerate(places):
-        place = card.box(sheet.left + left, sheet.top + top, 36, 36, SHARED, INK, 2)
-        card.text(place.x, place.y + 6, i, 16, bold=True)
-    for i in range(4):
-        (t1, l1), (t2, l2) = places[i], places[(i + 1) % 4]
-        x1, y1, x2, y2 = sheet.left + l1 + 18, sheet.top + t1 + 18, sheet.left + l2 + 18, sheet.top + t2 + 18
-        length = math.hypot(x2 - x1, y2 - y1)
-        dx, dy = (x2 - x1) / length * 27, (y2 - y1) / length * 27
-        card.arrow(x1 + dx, y1 + dy, x2 - dx, y2 - dy, INK, 2)
-    card.text(350, 72, "shared memory", 16, bold=True)
-    for i in range(4):
-        left, top = 290 + 64 * (i % 2), 86 + 64 * (i // 2)
-        place = card.box(left, top, 54, 54, SHARED)
-        card.text(place.x, place.y + 6, i, 16, bold=True)
-    card.arrow(212, 130, 280, 130)
-    card.text(246, 120, "load 4", 15, SOFT)
-    card.arrow(280, 196, 212, 196)
-    card.text(246, 216, "store 4", 15, SOFT)
-    card.line(286, 226, 414, 226, BAD, 3, dashed=True)
-    card.text(350, 248, "barrier between", 15, BAD)
-    card.text(240, 280, f"A tile: {tile} x {tile} pixels, each of its rows by one warp.", 15, SOFT)
+    card = Card("A picture's row is tile 1's column", 318,
+                "Four tiles of 2 by 2 pixels in a picture, each turned once more than the one before, with arrows from each to the "
+                "next. In shared memory all four read a b, c d. The first row of each place is coloured: of tiles 0 and 2 it is a row, "
+                "of tiles 1 and 3 a column.")
+    size, width, loud = 27, 206, THREADS[0]
+    sheet = card.sheet(26, 78, width, width, "the picture", GLOBAL)
+    owner, at, spots = {(0, 0): "a", (0, 1): "b", (1, 0): "c", (1, 1): "d"}, (26, 40), []
+    for turns in range(4):
+        here = {place: place for place in owner}  # a place in this tile: its owner's
+        for _ in range(turns):
+            here = {turned(*place, 2, 2, 1): first for place, first in here.items()}
+        first_row = {place: first for place, first in here.items() if place[0] == 0}
+        spots.append(card.matrix(sheet.left + at[1], sheet.top + at[0], 2, 2, size, "", SHARED,
+                                 {place: owner[first] for place, first in here.items()}, dict.fromkeys(first_row, loud),
+                                 dict.fromkeys(first_row, WHITE)))
+        card.text(spots[-1].x, spots[-1].top - 7 if turns in (0, 3) else spots[-1].top + 2 * size + 18, turns, 15, bold=True)
+        card.matrix(306 + 84 * (turns % 2), 104 + 100 * (turns // 2), 2, 2, size, "", SHARED, owner,
+                    dict.fromkeys(first_row.values(), loud), dict.fromkeys(first_row.values(), WHITE))
+        card.text(333 + 84 * (turns % 2), 97 + 100 * (turns // 2), f"tile {turns}", 15)
+        at = (width - at[1] - 2 * size, at[0])
+    for a, b in zip(spots, spots[1:] + spots[:1]):
+        length = math.hypot(b.x - a.x, b.y - a.y)
+        dx, dy = (b.x - a.x) / length * 36, (b.y - a.y) / length * 36
+        card.arrow(a.x + dx, a.y + dy, b.x - dx, b.y - dy, INK, 2)
+    card.text(374, 68, "shared memory", 16, bold=True)
+    card.text(240, 308, "Arrows: where each tile is stored.", 15, SOFT)
     return card
 
 
