@@ -3,7 +3,7 @@
 // Exercise: the candidate's work without its three faults.
 // Gates: every element right for every shape; no race; at least 64 blocks in each launch (the candidate has 8); at most
 // 10% wasted sectors, those beyond the fewest that could hold what a warp asks for; at most 0.1 bank conflicts a
-// request: turns that shared memory takes beyond the first.
+// request: wavefronts that shared memory takes beyond the first.
 //   ./days check 40     tells how far you are        ./days hint 40     when you are stuck
 #include "common/check.h"
 #include "common/util.h"

@@ -95,7 +95,7 @@ def stores():
 @picture("column.svg")
 def column():
     """Toy: four lanes and banks. A tile's row is a feature; four lanes, four features, store the same sample."""
-    card = Card("A column of the tile, in banks", 286,
+    card = Card("A column of the tile, in banks", 306,
                 "Four lanes store to one column of a tile. Without padding the four words lie in one bank; with a word more in each row "
                 "they lie in four.")
     for left, name, pitch, words, color in ((72, "turned", 4, "4 wavefronts", BAD), (292, "padded", 5, "1 wavefront", GOOD)):
@@ -103,6 +103,7 @@ def column():
         card.banks(left, 104, 5, 4, lambda r, b: r * 4 + b, place, 27)
         card.text(left + 54, 70, name, 17, bold=True)
         card.text(left + 54, 262, words, 18, color, bold=True)
+    card.text(240, 290, "Toy: four banks. A number is a word's place.", 15, SOFT)
     return card
 
 
