@@ -3,7 +3,7 @@
 // Two tiles of each matrix, used by turns. Changed since spread: while a block multiplies one pair of tiles, its
 // threads already hold the next pair in registers, or on the way there; once they have multiplied they write it
 // where nobody reads, so one barrier a step is enough.
-// Bound by: shared memory's turns. 64 multiply-adds of a warp are 16 turns, and so are its four loads.
+// Bound by: what spread waits for, because nvcc 13.0 moves the loads of the next pair behind the multiply-adds.
 
 #include <cstdint>
 
