@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Day 20's ideas: programs over an array, how Triton deals a block out to threads, why a mask can make loads narrow, and a tile of
-addresses.
+"""Day 20's ideas: programs over an array, how Triton deals a block out to threads, what narrow loads
+take, why a mask makes them, and a tile of addresses.
 
     tools/pictures.py 20
 """
@@ -55,6 +55,25 @@ def dealt():
         card.text(row.right + 16, row.y + 5, "...", 16)
         card.places(row, {0: first, WIDTH: first + WIDTH, 2 * WIDTH: first + 2 * WIDTH})
     card.text(240, 318, "Four neighbours are 16 bytes: one load.", 17, GOOD, bold=True)
+    return card
+
+
+@picture("narrow.svg")
+def narrow():
+    """Which of a thread's loads takes which of its four elements."""
+    card = Card("Same owners, four times the loads", 290,
+                "Threads 0 to 2 have four neighbours each. One wide load takes all four of every thread. Of four narrow loads each takes one "
+                "of every thread, so each touches all sectors.")
+    owners = [thread for thread in range(3) for _ in range(WIDTH)]
+    for top, words, loads in ((96, "n = 4,096: one load", [1] * len(owners)),
+                              (196, "n = 4,099: four loads", [1 + i % WIDTH for i in range(len(owners))])):
+        card.text(28, top - 30, words, 16, GOOD if len(set(loads)) == 1 else BAD, "start", bold=True)
+        row = card.cells(top, "", loads, 28, 35, 34, EMPTY, fills={i: THREADS[t] for i, t in enumerate(owners)},
+                         inks=dict.fromkeys(range(len(owners)), WHITE))
+        card.text(row.right + 16, row.y + 5, "...", 16)
+        for thread in range(3):
+            card.text(row.cells(thread * WIDTH, thread * WIDTH + WIDTH - 1).x, top - 8, f"thread {thread}", 15, SOFT)
+    card.text(240, 266, "the number of the load that takes the element", 15, SOFT)
     return card
 
 
