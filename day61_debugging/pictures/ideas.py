@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Day 61's ideas: a guard band behind a buffer, a race round a loop, a block that waits at two barriers.
+"""Day 61's ideas: a guard band behind a buffer, a race round a loop, a block that waits at two barriers, a turn that is not
+passed on, a stream without a wait, two streams in steps.
 
     tools/pictures.py 61
 """
-from drawing import BAD, EMPTY, GLOBAL, GOOD, REGISTERS, SHARED, SOFT, Card, constant, picture
+from drawing import BAD, EMPTY, GLOBAL, GOOD, OUTPUT, REGISTERS, SHARED, SOFT, Card, constant, picture
 
 THREADS = constant("day61_debugging/04_shares.cu", "kThreads")
 WARP = 32
@@ -51,4 +52,37 @@ def diverged():
         card.box(260, y, 196, 48, EMPTY, BAD, 2.4)
         card.text(358, y + 30, where, 15, BAD, bold=True)
     card.text(240, 216, f"each barrier is for all {THREADS}", 15, SOFT)
+    return card
+
+
+@picture("turn.svg")
+def turn():
+    card = Card("A turn that nobody passes on", 166, "Ticket 0 passes the turn to ticket 1, whose block returns at line 23 without "
+                                                     "passing it. Tickets 2 and 3 wait.")
+    places = card.chain(62, [("ticket 0", "done", OUTPUT), ("ticket 1", "returned", EMPTY), ("ticket 2", "waits", SHARED),
+                             ("ticket 3", "waits", SHARED)], width=88, gap=24)
+    card.arrow(places[0].right + 2, places[0].y, places[1].left - 2, places[0].y, GOOD)
+    card.line(places[1].right + 3, places[1].y, places[2].left - 3, places[1].y, BAD, dashed=True)
+    card.text(places[1].left - 12, 142, "turn = 1", 15, GOOD, bold=True)
+    card.text(places[2].left - 12, 142, "no turn = 2", 15, BAD, bold=True)
+    return card
+
+
+@picture("wait.svg")
+def wait():
+    card = Card("The host waits for one stream of two", 262, "Stream 0 ends and the host reads y, while stream 1 has not copied out.")
+    card.time(64, [("stream 0", [("in", 0, 2, GLOBAL), ("twice", 2, 4, REGISTERS), ("out", 4, 6, OUTPUT)]),
+                   ("stream 1", [("in", 2, 4, GLOBAL), ("twice", 4, 6, REGISTERS), ("out", 6, 8, OUTPUT)]),
+                   ("host", [("waits for 0", 0, 6, EMPTY), ("reads y", 6, 8, "")])], left=104, end=9)
+    card.text(240, 246, "the second half of y is old", 15, BAD, bold=True)
+    return card
+
+
+@picture("steps.svg")
+def steps():
+    card = Card("The second stream runs a step later", 200, "The first two batches of each stream in seven steps: at most one copy in, one "
+                                                      "kernel and one copy out in a step.")
+    batch = [("in", GLOBAL), ("kernel", REGISTERS), ("out", OUTPUT)]
+    card.time(64, [(f"stream {i}", [(what, i + 3 * b + k, i + 3 * b + k + 1, fill) for b in range(2)
+                                    for k, (what, fill) in enumerate(batch)]) for i in range(2)], left=104, words="steps")
     return card
