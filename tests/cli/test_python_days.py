@@ -418,6 +418,18 @@ class Plain(support.Case):
         self.assertNotIn("Triton", out)
         self.assertRegex(self.program("run", "--variant", "absent")[1], r"absent +skip +there is no such library")
 
+    def test_sizes_that_cannot_be(self):
+        day20 = support.ROOT / "day20_triton_basics"
+        for folder, size, says in ((self.day, str(10**14), "not enough memory"), (day20, str(10**14), "not enough memory"),
+                                   (day20, "64x512x500", "a pitch of 500 elements holds no rows of 512")):
+            self.day = folder
+            for command in ("run", "count"):
+                variant = ["--variant", {1: "whole", 3: "tile"}[len(size.split("x"))]] if folder == day20 else ["--variant", "slow"]
+                code, _, err = self.program(command, "--size", size, *variant)
+                self.assertEqual(code, 2, err)
+                self.assertIn(says, " ".join(err.split()))
+                self.assertNotIn("Traceback", err)
+
     def test_what_a_rung_prints_is_no_part_of_the_answer(self):
         code, out, err = self.program("count", "--variant", "slow")
         self.assertEqual((code, json.loads(out)["counters"][0]["value"]), (0, 4), err)

@@ -30,16 +30,23 @@ def _followed(body):
     common/progress.h tells. What a DaysError says was said in whole, too."""
     number = os.environ.get("DAYS_PROGRESS")
     if not number:
-        return body()
+        return _within_memory(body)
     with open(int(number), "w", buffering=1, encoding="utf-8", closefd=False) as out:
         out.write("begin\n")
         try:
-            code = body()
+            code = _within_memory(body)
         except DaysError as error:
             out.write(f"end {error.code}\n")
             raise
         out.write(f"end {code}\n")
         return code
+
+
+def _within_memory(body):
+    try:
+        return body()
+    except MemoryError as error:
+        raise DaysError(f"there is not enough memory: {error or 'less is free than this wants'}", "choose a smaller --size", USAGE) from error
 
 
 def _parsed(words):

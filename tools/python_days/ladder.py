@@ -8,6 +8,7 @@ from typing import Callable, Dict, Optional, Tuple
 
 import numpy as np
 
+from days_cli.errors import USAGE, DaysError
 from python_days import comparing
 from python_days.tensors import Tensor, aligned, empty, stored
 
@@ -120,6 +121,8 @@ class Maker:
     def padded(self, tensor, pitch, fill=np.nan):
         """A matrix whose rows begin `pitch` elements apart; what lies between holds `fill`, and nobody has a right to it."""
         rows, cols = tensor.shape
+        if pitch < cols:
+            raise DaysError(f"a pitch of {pitch} elements holds no rows of {cols}", "make the pitch at least as long as a row", USAGE)
         memory = aligned((rows, pitch), tensor.array.dtype)
         memory[...] = stored(fill if tensor.kind in ("fp64", "fp32", "fp16", "bf16") else 0, tensor.kind)
         memory[:, :cols] = tensor.array
