@@ -114,7 +114,7 @@ def larger():
 def residents():
     """Blocks of three tiles in the 228 KiB of a multiprocessor's shared memory."""
     card = Card("Blocks that fit a multiprocessor", 300,
-                "Shared memory of 228 KiB holds seven blocks of tile 64, of which the threads allow four, two of tile 128 and one of tile 192.")
+                "Shared memory of 228 KiB holds six blocks of tile 64, of which the threads allow four, two of tile 128 and one of tile 192.")
     whole, left, wide = 228, 112, 330
     for row, tile in enumerate((64, 128, 192)):
         y = 76 + row * 62
