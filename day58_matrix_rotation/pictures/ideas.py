@@ -6,7 +6,7 @@ round, and what a slanted line of 32 places touches.
 """
 import math
 
-from drawing import BAD, EMPTY, GLOBAL, GOOD, INK, OUTPUT, SHARED, SOFT, THREADS, WHITE, Card, constant, picture
+from drawing import BAD, EMPTY, GLOBAL, GOOD, INK, OUTPUT, SHARED, SOFT, THREADS, WHITE, Card, picture
 
 FOLDER = "day58_matrix_rotation/"
 
