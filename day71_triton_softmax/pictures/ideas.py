@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""Day 71's ideas: three walks over a row and one, and how a sum is mended when a larger element comes.
+"""Day 71's ideas: three walks over a row and one, how a sum is mended when a larger element comes, and which warps share a short row.
 
     tools/pictures.py 71
 """
 import math
 
-from drawing import BAD, GLOBAL, GOOD, OUTPUT, REGISTERS, SOFT, Card, picture
+from drawing import BAD, GLOBAL, GOOD, OUTPUT, REGISTERS, SOFT, THREADS, WHITE, Card, picture
 
-ROW = [1, 3, 2, 5, 4, 0]
+ROW = [1, 3, 2, 5, 4, 1]
 
 
 @picture("reads.svg")
@@ -55,4 +55,23 @@ def online():
     if abs(exact - whole) > 1e-12:
         raise ValueError("the mended sum is not the sum")
     card.text(240, top + 18, f"the same as in two walks: {exact:.2f}", 16, GOOD, bold=True)
+    return card
+
+
+@picture("several.svg")
+def several():
+    lanes = warps = 4  # for 32 and 4
+    card = Card("A row over four warps, or in one", 314,
+                "In one_read each of the 16 threads of four warps has one element of a row of 16. In several each of four rows lies in one warp, and a "
+                "thread has four neighbours.")
+    card.text(32, 68, "one_read: each thread has one element", 16, at="start", bold=True)
+    rows = [range(lanes * warps)]
+    rows += [[lanes * warp + i // 4 for i in range(lanes * warps)] for warp in range(warps)]
+    for number, threads in enumerate(rows):
+        if number == 1:
+            card.text(32, 148, "several: a row a warp, four neighbours a thread", 16, at="start", bold=True)
+        top = 78 if number == 0 else 158 + 30 * (number - 1)
+        card.cells(top, "", list(threads), 32, 26, 26, fills={i: THREADS[t // lanes] for i, t in enumerate(threads)},
+                   inks=dict.fromkeys(range(lanes * warps), WHITE))
+    card.text(240, 298, "number: thread, colour: warp", 16, SOFT)
     return card
