@@ -16,10 +16,10 @@ def row_by_row(program, down, along):
     return program // along, program % along
 
 
-def in_groups(program, down, along):
+def in_groups(program, down, along, group=GROUP):
     """As 02_grouped.py has it."""
-    first = program // (GROUP * along) * GROUP
-    rows, place = min(down - first, GROUP), program % (GROUP * along)
+    first = program // (group * along) * group
+    rows, place = min(down - first, group), program % (group * along)
     return first + place % rows, place // rows
 
 
@@ -77,18 +77,18 @@ def order():
 
 @picture("waves.svg")
 def waves():
-    """The same count for an H200's 132 multiprocessors and 4,096 in tiles of 64."""
-    side, wave = 4096 // TILE, 132
-    card = Card("Strips that a wave of 132 wants", 190,
-                f"Of {side} x {side} tiles: row by row and in groups of {GROUP}.")
-    for number, (words, numbered) in enumerate((("row by row", row_by_row), (f"groups of {GROUP}", in_groups))):
-        down, along = strips(numbered, wave, side)
-        top, unit = 62 + 52 * number, 3.2
+    """The same count for an H200, whose 132 multiprocessors hold eight programs of 64 registers each, and for 8,192 in tiles of 64."""
+    side, wave = 8192 // TILE, 132 * 8
+    card = Card(f"Strips that a wave of {wave:,} wants", 242,
+                f"Of {side} x {side} tiles: row by row, in groups of {GROUP} and in groups of 32.")
+    for number, (words, group) in enumerate((("row by row", 1), (f"groups of {GROUP}", GROUP), ("groups of 32", 32))):
+        down, along = strips(lambda program, down, along, group=group: in_groups(program, down, along, group), wave, side)
+        top, unit = 62 + 52 * number, 1.2
         card.text(132, top + 20, words, 16, at="end", bold=True)
         card.box(144, top, down * unit, 30, SHARED)
         card.box(144 + down * unit, top, along * unit, 30, GLOBAL)
-        card.text(152 + (down + along) * unit, top + 20, f"{down} + {along} = {down + along}", 16, BAD if number == 0 else GOOD, "start", bold=True)
-    card.text(240, 176, "Strips of A (yellow) and of B (blue), 64 wide.", 15, SOFT)
+        card.text(152 + (down + along) * unit, top + 20, f"{down} + {along} = {down + along}", 16, GOOD if number == 2 else BAD, "start", bold=True)
+    card.text(240, 228, "Strips of A (yellow) and of B (blue), 64 wide.", 15, SOFT)
     return card
 
 
