@@ -32,11 +32,10 @@ void exercise(const GrayScott<float>& p, cudaStream_t stream) {
   float* const u_other = static_cast<float*>(p.workspace.data);
   float* const v_other = u_other + p.cells();
   const float *u = p.u, *v = p.v;
+  float *u_to = u_other, *v_to = v_other;
   for (int step = 0; step < p.steps; ++step) {
-    // Where to? And what does the next step read?
+    // What does this step read, and where does it write?
     // your code
-    float* const u_to = u_other;
-    float* const v_to = v_other;
     exercise_kernel<<<grid_of(p), dim3(kBlockX, kBlockY), 0, stream>>>(u, v, u_to, v_to, p.width, p.height,
                                                                        p.feed, p.kill);
     CUDA_CHECK_LAUNCH();
