@@ -99,12 +99,12 @@ def flight():
 
 @picture("order.svg")
 def order():
-    """Sixteen blocks of a 4 x 4 grid of tiles; four run at a time."""
-    card = Card("Running blocks should write side by side", 312,
-                "With blocks numbered across in, four running blocks write to four groups of rows of out. Numbered down, they "
-                "write neighbouring pieces of the same rows.")
-    for left, name, first, words, color in ((36, "several: numbered across", lambda r, c: r * 4 + c, "four rows open at once", BAD),
-                                            (270, "down: numbered down", lambda r, c: c * 4 + r, "one row open", GOOD)):
+    """Sixteen blocks of a 4 x 4 grid of tiles; the first four stand out."""
+    card = Card("Neighbours in number, neighbours in out", 312,
+                "With blocks numbered across in, the first four blocks write to four groups of rows of out. Numbered down, "
+                "they write neighbouring pieces of the same rows.")
+    for left, name, first, words, color in ((36, "several: numbered across", lambda r, c: r * 4 + c, "beside tile 0: tile 4", BAD),
+                                            (270, "down: numbered down", lambda r, c: c * 4 + r, "beside tile 0: tile 1", GOOD)):
         card.text(left + 87, 66, name, 16, bold=True)
         running = lambda r, c, first=first: first(r, c) < 4
         card.matrix(left, 104, 4, 4, 20, "in", GLOBAL, lambda r, c, first=first: first(r, c),
@@ -115,7 +115,7 @@ def order():
                     lambda r, c: THREADS[0] if turned(r, c) < 4 else None, lambda r, c: WHITE if turned(r, c) < 4 else None)
         card.text(left + 87, 220, words, 17, color, bold=True)
     card.text(240, 266, "A cell is a tile, its number the block that moves it.", 16, SOFT)
-    card.text(240, 292, "Blue: the four blocks that run now.", 16, SOFT)
+    card.text(240, 292, "Blue: the first four blocks.", 16, SOFT)
     return card
 
 
