@@ -2,7 +2,7 @@
 //
 // Running sums: going one pixel on, the window gains one pixel and loses one, so its sum changes by two
 // numbers, however wide it is. First down the columns, then along the rows of those sums. Since shared: the
-// work hardly depends on the radius, and there is no limit on it.
+// work grows little with the radius, and there is no limit on it.
 // Bound by: instructions for the most part. Sums go to memory and back as 32-bit numbers, 10 bytes a pixel.
 
 #include "common/check.h"

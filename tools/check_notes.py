@@ -25,7 +25,7 @@ sys.dont_write_bytecode = True
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tools"))
 import note_outputs  # noqa: E402
-from days_cli import catalog  # noqa: E402
+from days_cli import catalog, program_day  # noqa: E402
 
 MOST_WORDS = 60
 WORDS, WORDS_OF_A_RUNG = 1200, 400
@@ -119,10 +119,10 @@ def length(text):
 def commands(day, text):
     """Complaints of a note without the nvcc line of its day, or of each of its programs: some readers have nothing but nvcc."""
     lines = re.findall(r"^ *nvcc .*$", re.sub(r" *\\\n *", " ", text), re.MULTILINE)
-    wanted = [source.name for source in sorted(day.folder.glob("[0-9][0-9]_*.cu"))] if day.kind == "program" else ["*.cu"]
-    for name in wanted if day.kind != "python" else ():
-        if not any(f" {day.folder.name}/{name} " in f"{line} " for line in lines):
-            yield 1, f"no line says how nvcc alone builds {day.folder.name}/{name}"
+    wanted = {"python": (), "program": program_day.sources(day).values()}.get(day.kind, [f"{day.folder.name}/*.cu"])
+    for files in wanted:
+        if not any(f" {files} " in f"{line} " for line in lines):
+            yield 1, f"no line says how nvcc alone builds {files}"
 
 
 def _code(line):

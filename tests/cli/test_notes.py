@@ -13,7 +13,7 @@ import check_notes  # noqa: E402
 import mistake  # noqa: E402
 import results_tables  # noqa: E402
 
-from days_cli import catalog, exercises, ladders  # noqa: E402
+from days_cli import catalog, exercises, ladders, paths  # noqa: E402
 
 
 class Links(Case):
@@ -122,7 +122,8 @@ class Commands(Case):
     def found(self, kind, text):
         for name in ("01_one.cu", "02_two.cu", "shared.cuh"):
             (self.folder / name).write_text("")
-        return [what for _, what in check_notes.commands(mock.Mock(folder=self.folder, kind=kind), text)]
+        with mock.patch.object(paths, "ROOT", self.folder.parent):
+            return [what for _, what in check_notes.commands(mock.Mock(folder=self.folder, kind=kind), text)]
 
     def test_a_ladder_has_one_line(self):
         good = f"    nvcc -O3 -I. {self.folder.name}/*.cu common/main.cpp -o one && ./one\n"

@@ -30,11 +30,11 @@ def _followed(body):
     common/progress.h tells. What a DaysError says was said in whole, too."""
     number = os.environ.get("DAYS_PROGRESS")
     if not number:
-        return _within_memory(body)
+        return body()
     with open(int(number), "w", buffering=1, encoding="utf-8", closefd=False) as out:
         out.write("begin\n")
         try:
-            code = _within_memory(body)
+            code = body()
         except DaysError as error:
             out.write(f"end {error.code}\n")
             raise
@@ -82,7 +82,7 @@ def main(words):
         os.environ.pop("TRITON_INTERPRET", None)
     _imported()
     from python_days import commands
-    return _followed(lambda: getattr(commands, given.command)(given))
+    return _followed(lambda: _within_memory(lambda: getattr(commands, given.command)(given)))
 
 
 def _gpu_wanted():
