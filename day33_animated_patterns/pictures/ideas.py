@@ -79,6 +79,7 @@ def waves():
     card.arrow(thread[0] + 8, 164, thread[0] + 8, 131, GOOD, 2.6)
     card.disc(*thread, 2, THREADS[0])
     card.text(thread[0] + 22, 154, "after", 16, GOOD, at="start", bold=True)
+    card.text(thread[0] + 22, 184, "thread 2", 16, SOFT, at="start")
     card.text(240, 306, "b has one reader, n has several.", 16, SOFT)
     return card
 
