@@ -182,7 +182,8 @@ def table_rows(loaded, side, extents, table, entries):
                 row.update(result="missing" if str(skip).startswith("not installed") else "skip", reason=str(skip))
                 continue
             except RuntimeError as error:  # PyTorch's word for what it does not support
-                row.update(result="skip", reason=(str(error).splitlines() or [type(error).__name__])[0][:200])
+                said = (str(error).splitlines() or [type(error).__name__])[0].partition(" GPU 0 has a total capacity")[0]
+                row.update(result="skip", reason=said[:200])
                 continue
             if report["ok"]:
                 row.update(result="ok", worst_error=report["worst"])

@@ -41,7 +41,7 @@ def blank(text, pattern):
 
 def prose(text):
     """What is read as sentences: no front matter, code, comments, generated results."""
-    for pattern in (r"\A---\n.*?\n---\n", r"<!-- results:(\w+) -->.*?<!-- /results:\1 -->", r"<!--.*?-->", r"^ *```.*?^ *```$",
+    for pattern in (r"\A---\n.*?\n---\n", r"<!-- results:([\w-]+) -->.*?<!-- /results:\1 -->", r"<!--.*?-->", r"^ *```.*?^ *```$",
                     r"^(?: {4}|\t).*?$"):
         text = blank(text, pattern)
     return text

@@ -60,10 +60,13 @@ def ladders():
 
 # ---- what was measured ----
 
-def gpu_of(all_ladders):
-    """The GPU with the most results of these days; "" where there is none."""
-    seen = [gpu for day in {ladder.day for ladder in all_ladders} for gpu in results.recorded(day.number)]
-    return max(sorted(set(seen)), key=seen.count, default="")
+def gpus_of(all_ladders):
+    """{day: the GPU whose results its note shows, else the one with the most results of these days; "" where there is none}"""
+    days = list(dict.fromkeys(ladder.day for ladder in all_ladders))
+    seen = [gpu for day in days for gpu in results.recorded(day.number)]
+    most = max(sorted(set(seen)), key=seen.count, default="")
+    shown = {day: results.shown_in((day.folder / "README.md").read_text(encoding="utf-8")) for day in days}
+    return {day: gpu if gpu in results.recorded(day.number) else most for day, gpu in shown.items()}
 
 
 def table_of(found, ladder):
@@ -87,11 +90,11 @@ def load_results(gpu, day):
     return results.load(path) if gpu and path.exists() else None
 
 
-def limits(gpu, tables):
+def limits(gpus, tables):
     """[(name, TFLOP/s)] of what the hardware does, as it was measured: FFMA, and each kind of tensor core that a ladder is held to."""
     best = {}
     days = [day for _, days in catalog.tracks() for day in days if day.folder and day.number == 16]
-    for table in [*tables, *(table for day in days for table in (load_results(gpu, day) or {"tables": []})["tables"])]:
+    for table in [*tables, *(table for gpu in gpus for day in days for table in (load_results(gpu, day) or {"tables": []})["tables"])]:
         limit = table.get("limit")
         if limit and results.in_flops(table):
             best[limit["name"]] = max(best.get(limit["name"], 0), limit["per_second"] / 1e12)
@@ -216,23 +219,27 @@ def counted_cells(ladder, rung, counts):
 def made():
     """(page's blocks {name: Markdown}, chart's SVG)."""
     all_ladders, counts = ladders(), load_counts()
-    gpu = gpu_of(all_ladders)
-    groups, lines, tables, newest, changed = [], [], [], "", False
-    ffma, reached = dict(limits(gpu, [])).get("FFMA rate"), []
+    gpu_of = gpus_of(all_ladders)
+    gpus = sorted(set(gpu_of.values()))
+    groups, lines, tables, newest, changed = [], [], [], {}, False
+    ffma, reached = dict(limits(gpus, [])).get("FFMA rate"), []
     lines += ["| rung | TFLOP/s | of its limit | requests | sectors | shared turns | conflicts | registers | products among instructions |",
               "|---|---|---|---|---|---|---|---|---|"]
     for ladder in all_ladders:
+        gpu = gpu_of[ladder.day]
         found = load_results(gpu, ladder.day)
         if found:
             stale.mark(found)
         table = table_of(found, ladder) if found else None
         shape = f", {results.size(table, ' × ')} {table['type']}" if table else ""
+        if table and len(gpus) > 1:
+            shape += f", {gpu.upper()}"
         heading = f"day {ladder.day.number:02d}, {ladder.name}{shape}"
         lines.append(f"| **[day {ladder.day.number:02d}](../{ladder.day.target}/README.md), {ladder.name}**{shape} | | | | | | | | |")
         rows = []
         if table:
             tables.append(table)
-            newest = max(newest, found["date"][:10])
+            newest[gpu] = max(newest.get(gpu, ""), found["date"][:10])
         of_name = {row["name"]: row for row in table["rows"] if row["kind"] != "cpu"} if table else {}
         for rung in ladder.rungs:
             row = of_name.get(rung, {})
@@ -256,10 +263,10 @@ def made():
             rows.append((library["name"], speed, "library", result_table.digits(speed)))
             lines.append(f"| *{library['name']}* | {result_table.digits(speed)} | | | | | | | |")
         groups.append((heading, rows))
-    where = f"{gpu.upper()}: docs/results/{gpu}, newest {newest}" if newest else "nothing is measured yet"
+    where = "; ".join(f"{gpu.upper()}: docs/results/{gpu}, newest {newest[gpu]}" for gpu in gpus if gpu in newest) or "nothing is measured yet"
     if changed:
         where += ". †: its kernel has changed since."
-    known = limits(gpu, tables)
+    known = limits(gpus, tables)
     blocks = {"rungs": "\n".join(lines), "days": days_table(), "chart": chart_line(groups, known), "reached": reached_line(reached)}
     return blocks, result_plots.story(groups, known, "TFLOP/s", where)
 

@@ -105,15 +105,20 @@ def further(results):
     return lines
 
 
-def page(results):
-    """The page of what is measured beside the note's tables; "" where there is nothing."""
-    lines = further(results)
+def page(results, shown):
+    """The page of what is measured beside the note's tables, which show this GPU's (shown) or another one's; "" where nothing is."""
+    day, lines = int(results["day"][3:5]), further(results)
+    note = f"[the day's note](../../../{results['day']}/README.md)"
+    title, where = ": other sizes and types", f"The first table of each ladder is in {note}, "
+    if not shown:
+        title, where = "", f"Another GPU's results are in {note}, "
+        main = result_files.main_tables(results)
+        lines = [line for table in main for line in
+                 ("## " + f"{table['ladder']} {result_files.size(table, ' × ')} {table['type']}", "", *table_lines(table))] + lines
     if not lines:
         return ""
-    day = int(results["day"][3:5])
-    return "\n".join([f"# Day {day:02d} on the {results['device']['name']}: other sizes and types", "",
-                      f"The first table of each ladder is in [the day's note](../../../{results['day']}/README.md), "
-                      "[how it is measured](../../results.md) is written once for all days. `./days report` writes this page "
+    return "\n".join([f"# Day {day:02d} on the {results['device']['name']}{title}", "",
+                      f"{where}[how it is measured](../../results.md) is written once for all days. `./days report` writes this page "
                       f"from [`{results['day'][:5]}.json`]({results['day'][:5]}.json).", "", *lines, *measured(results), ""])
 
 
@@ -148,29 +153,33 @@ def headed(text, results):
 
 
 def expected(path, results):
-    """{file: its text} of everything that a result file makes; None for the note's text where its markers are missing."""
+    """{file: its text} of everything that a result file makes; None for the note's text where it has no markers."""
     gpu, note = path.parent.name, ROOT / results["day"] / "README.md"
-    markers = re.compile(rf"(<!-- results:{gpu} -->\n).*?(<!-- /results:{gpu} -->)", re.DOTALL)
     old = note.read_text(encoding="utf-8")
-    files = {note.parent / "pictures" / name: svg for name, svg, _ in result_plots.pictures(results)}
-    if page(results):
-        files[path.with_suffix(".md")] = page(results)
-    files[note] = headed(markers.sub(lambda m: m[1] + render(results) + "\n" + m[2], old), results) if markers.search(old) else None
+    shown = result_files.shown_in(old)
+    files = {path.with_suffix(".md"): page(results, shown == gpu)} if page(results, shown == gpu) else {}
+    if shown in (gpu, None):
+        files |= {note.parent / "pictures" / name: svg for name, svg, _ in result_plots.pictures(results)}
+        files[note] = headed(filled(old, gpu, render(results) + "\n"), results) if shown else None
     return files
 
 
+def filled(note, gpu, text):
+    return result_files.markers(gpu).sub(lambda m: m[1] + text + m[4], note)
+
+
 def unmeasured():
-    """{note: its text} of days with a ladder that a GPU with results has not measured: they say so where the results will be."""
-    gpus, texts = result_files.recorded(), {}
+    """{note: its text} of days with a ladder that the GPU of their note has not measured: they say so where the results will be;
+    None where a note has no markers."""
+    texts = {}
     for ladder in sorted(ROOT.glob("day[0-9][0-9]_*/ladder.cpp")):
         note = ladder.parent / "README.md"
-        for gpu in gpus:
-            if (ROOT / "docs" / "results" / gpu / f"{ladder.parent.name[:5]}.json").exists():
-                continue
-            markers = re.compile(rf"(<!-- results:{gpu} -->\n).*?(<!-- /results:{gpu} -->)", re.DOTALL)
-            text = texts.get(note) or read(note)
-            said = f"Not measured on a GPU yet: `./days bench {int(ladder.parent.name[3:5])}`.\n"
-            texts[note] = markers.sub(lambda m: m[1] + said + m[2], text) if markers.search(text) else None
+        text = read(note)
+        gpu = result_files.shown_in(text)
+        if not gpu and result_files.recorded():
+            texts[note] = None
+        elif gpu and not (ROOT / "docs" / "results" / gpu / f"{ladder.parent.name[:5]}.json").exists():
+            texts[note] = filled(text, gpu, f"Not measured on a GPU yet: `./days bench {int(ladder.parent.name[3:5])}`.\n")
     return texts
 
 

@@ -83,6 +83,21 @@ class Page(Case):
         for words in (">mma<", ">not measured yet<", "FFMA rate", "2 of 3 rungs"):
             self.assertIn(words, chart)
 
+    def test_a_day_whose_note_shows_another_gpu(self):
+        folder = self.folder / "day11_matmul_dynamic_tiled"
+        folder.mkdir()
+        (folder / "ladder.cpp").write_text(LADDER.replace('"half"', '"more"'))
+        (folder / "README.md").write_text("<!-- results:h100 -->\n<!-- /results:h100 -->\n")
+        other = catalog.Day(11, "matmul_dynamic_tiled", "Matmul", folder)
+        self.replace(catalog, "tracks", lambda: [("Foundations", []), ("Matmul", [self.day, other])])
+        self.replace(results, "recorded", lambda number=None: ["h100", "h200"] if number == 11 else ["h200"])
+        self.replace(self.page, "load_results", lambda gpu, day: json.loads(json.dumps(self.found)) if gpu else None)
+        self.run_page()
+        text = self.page.PAGE.read_text()
+        self.assertIn(", matmul**, 4096 × 4096 × 4096 fp32, H200 |", text)
+        self.assertIn("[day 11](../day11_matmul_dynamic_tiled/README.md), matmul**, 4096 × 4096 × 4096 fp32, H100 |", text)
+        self.assertIn("H100: docs/results/h100, newest 2026-11-24; H200: docs/results/h200, newest 2026-11-24", self.page.CHART.read_text())
+
     def test_a_kernel_that_has_changed_is_marked(self):
         def mark(found):
             found["tables"][0]["rows"][0]["changed"] = True

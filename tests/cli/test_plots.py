@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """The plots of results: well-formed, true to the figures, the same twice; and that --check sees a stale one."""
+import json
 import re
 import sys
 import unittest
@@ -269,6 +270,26 @@ class Report(support.Case):
         results.save(self.file, result_file([result_table(rows(2))], cuda="13.2"))
         self.assertEqual(self.report("--check"), 0)
         self.assertEqual(self.note.read_text(), before)
+
+    def test_results_of_a_gpu_that_the_note_does_not_show_are_a_page(self):
+        self.report()
+        shown = "Before.\n<!-- results:h100 -->\n<!-- /results:h100 -->\nAfter.\n"
+        self.note.write_text(shown)
+        self.assertEqual(self.report("--check"), 1)  # the old plots
+        self.report()
+        self.assertEqual(self.report("--check"), 0)
+        self.assertEqual((self.note.read_text(), list((self.day / "pictures").iterdir())), (shown, []))
+        page = self.file.with_suffix(".md").read_text()
+        for words in ("# Day 13 on the NVIDIA H200\n", "Another GPU's results are in [the day's note](../../../day13_transpose/README.md)",
+                      "| naive |", "## transpose fp32, size by size"):
+            self.assertIn(words, page)
+        other = json.loads(self.file.read_text())
+        other["device"]["name"] = "NVIDIA H100 80GB HBM3"
+        results.write(self.folder / "docs" / "results" / "h100" / "day13.json", other)
+        self.report()
+        self.assertIn("[docs/results/h100/day13.md](../docs/results/h100/day13.md)", self.note.read_text())
+        self.assertEqual([path.name for path in sorted((self.day / "pictures").iterdir())],
+                         ["results_h100_transpose.svg", "results_h100_transpose_fp32_sizes.svg"])
 
     def test_a_note_without_markers(self):
         self.note.write_text("no place\n")

@@ -21,7 +21,8 @@ def plain():
 class Files(support.Case):
     def test_names_of_devices(self):
         for name, folder in (("NVIDIA H200", "h200"), ("Tesla T4", "t4"), ("NVIDIA A100-SXM4-80GB", "a100-sxm4-80gb"),
-                             ("NVIDIA GeForce RTX 4090", "rtx-4090"), ("NVIDIA Graphics Device", "gpu")):
+                             ("NVIDIA GeForce RTX 4090", "rtx-4090"), ("NVIDIA H100 80GB HBM3", "h100"), ("NVIDIA H100 PCIe", "h100-pcie"),
+                             ("NVIDIA Graphics Device", "gpu")):
             self.assertEqual(results.slug(name), folder)
 
     def save(self, old, new):

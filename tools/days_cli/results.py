@@ -37,8 +37,9 @@ def write(path, results):
 
 
 def slug(device):
-    """The folder of a device's results: NVIDIA H200 -> h200, Tesla T4 -> t4, NVIDIA GeForce RTX 4090 -> rtx-4090."""
-    words = re.sub(r"[^a-z0-9]+", " ", device.lower()).split()
+    """The folder of a device's results: NVIDIA H200 -> h200, Tesla T4 -> t4, NVIDIA GeForce RTX 4090 -> rtx-4090, and without
+    the memory that NVIDIA H100 80GB HBM3 has in its name: h100."""
+    words = re.sub(r"[^a-z0-9]+", " ", re.sub(r" \d+gb hbm\w+$", "", device.lower())).split()
     return "-".join(word for word in words if word not in ("nvidia", "tesla", "geforce", "graphics", "device")) or "gpu"
 
 
@@ -51,6 +52,17 @@ def recorded(number=None):
     """The GPUs that have results, of the day of this number or of any."""
     pattern = f"day{number:02d}.json" if number else "day[0-9][0-9].json"
     return sorted({path.parent.name for path in _COMMITTED.glob(f"*/{pattern}")})
+
+
+def markers(gpu=r"[\w-]+"):
+    """Where a note holds the results of a GPU, or of any: what begins the block, what is in it, what ends it; `gpu` by name."""
+    return re.compile(rf"(<!-- results:(?P<gpu>{gpu}) -->\n)(.*?)(<!-- /results:(?P=gpu) -->)", re.DOTALL)
+
+
+def shown_in(note):
+    """The GPU whose results a note shows, which its markers name; None where it has none. Another GPU's stand on a page."""
+    found = markers().search(note)
+    return found["gpu"] if found else None
 
 
 def machine(results):
