@@ -293,20 +293,22 @@ void add_cpu(TableResult& table, Contest& contest) {
   }
 }
 
-// A shape on which the CPU would take minutes shows a smaller one's times.
+// A shape on which the CPU would take minutes shows a smaller one's times, which tables of one smaller shape share.
 void add_smaller_cpu(TableResult& table, const Contest& contest) {
-  Contest smaller{contest.ladder,
-                  contest.type,
-                  Instance::cpu_shape(*contest.ladder, contest.type, contest.shape),
-                  false,
-                  {},
-                  {},
-                  {}};
-  Instance& instance = instance_of(smaller);
-  smaller.records["CPU loops"].seconds = {instance.reference_seconds()};
-  if (contest.ladder->types[contest.type].parallel)
-    smaller.records["CPU threads"].seconds = {instance.parallel_seconds()};
-  add_cpu(table, smaller);
+  static std::map<std::string, decltype(table.cpu)> known;
+  const Shape shape = Instance::cpu_shape(*contest.ladder, contest.type, contest.shape);
+  Contest smaller{contest.ladder, contest.type, shape, false, {}, {}, {}};
+  const auto [found, is_new] = known.try_emplace(smaller.name() + smaller.tail());
+  if (is_new) {
+    Instance& instance = instance_of(smaller);
+    smaller.records["CPU loops"].seconds = {instance.reference_seconds()};
+    if (contest.ladder->types[contest.type].parallel)
+      smaller.records["CPU threads"].seconds = {instance.parallel_seconds()};
+    TableResult alone;
+    add_cpu(alone, smaller);
+    found->second = alone.cpu;
+  }
+  table.cpu = found->second;
 }
 
 TableResult table_of(Contest& contest) {
