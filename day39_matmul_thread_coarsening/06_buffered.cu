@@ -2,8 +2,9 @@
 //
 // Two tiles of each matrix, used by turns. Changed since spread: while a block multiplies one pair of tiles, its
 // threads already hold the next pair in registers, or on the way there; once they have multiplied they write it
-// where nobody reads, so one barrier a step is enough.
-// Bound by: what spread waits for, because nvcc 13.0 moves the loads of the next pair behind the multiply-adds.
+// where nobody reads, so one barrier a step is enough. After the last pair they fetch and write zeros that nobody
+// reads: inside an `if` the fetch would sink behind the multiply-adds (nvcc 13.0) and hide nothing.
+// Bound by: shared memory, which needs as many turns as the arithmetic, and the registers of the multiply-adds.
 
 #include <cstdint>
 
@@ -52,7 +53,7 @@ __global__ void __launch_bounds__(kThreads, 2) buffered_kernel(const float* a,  
   keep(0);
   __syncthreads();
   for (int k0 = 0, buffer = 0; k0 < k; k0 += kDepth, buffer ^= 1) {
-    if (k0 + kDepth < k) fetch(k0 + kDepth);  // nobody waits for it yet
+    fetch(k0 + kDepth);  // nobody waits for it yet; zeros past k
 #pragma unroll
     for (int i = 0; i < kDepth; ++i) {
       float x[kEach], y[kEach];
@@ -66,7 +67,7 @@ __global__ void __launch_bounds__(kThreads, 2) buffered_kernel(const float* a,  
         for (int s = 0; s < kEach; ++s) sums[r][s] += x[r] * y[s];
       }
     }
-    if (k0 + kDepth < k) keep(buffer ^ 1);
+    keep(buffer ^ 1);
     __syncthreads();
   }
   for (int r = 0; r < kEach; ++r) {

@@ -62,7 +62,7 @@ __global__ void __launch_bounds__(kThreads, 2) warps_kernel(const float* a,  // 
   keep(0);
   __syncthreads();
   for (int k0 = 0, buffer = 0; k0 < k; k0 += kDepth, buffer ^= 1) {
-    if (k0 + kDepth < k) fetch(k0 + kDepth);
+    fetch(k0 + kDepth);  // zeros past k, as in buffered
 #pragma unroll
     for (int i = 0; i < kDepth; ++i) {
       float x[kRows], y[kCols];
@@ -76,7 +76,7 @@ __global__ void __launch_bounds__(kThreads, 2) warps_kernel(const float* a,  // 
         for (int s = 0; s < kCols; ++s) sums[r][s] += x[r] * y[s];
       }
     }
-    if (k0 + kDepth < k) keep(buffer ^ 1);
+    keep(buffer ^ 1);
     __syncthreads();
   }
   for (int r = 0; r < kRows; ++r) {

@@ -20,10 +20,20 @@
 namespace day39 {
 namespace {
 
-template <class N>
+using days::Op;
+
+template <class N, Op kOpA, Op kOpB>
 __global__ void __launch_bounds__(N::kTiling.threads()) autotuned_kernel(const Gemm<float> p) {
   extern __shared__ uint4 memory[];
-  gemm_block<N::kTiling>(p, *reinterpret_cast<Tiles<N::kTiling>*>(memory));
+  gemm_block<N::kTiling, kOpA, kOpB>(p, *reinterpret_cast<Tiles<N::kTiling>*>(memory));
+}
+
+template <class N>
+auto kernel_of(const Gemm<float>& p) {
+  if (p.op_a == Op::kN && p.op_b == Op::kN) return autotuned_kernel<N, Op::kN, Op::kN>;
+  if (p.op_a == Op::kN) return autotuned_kernel<N, Op::kN, Op::kT>;
+  if (p.op_b == Op::kN) return autotuned_kernel<N, Op::kT, Op::kN>;
+  return autotuned_kernel<N, Op::kT, Op::kT>;
 }
 
 template <Tiling kTiling>
@@ -31,7 +41,7 @@ void launch(const Gemm<float>& p, cudaStream_t stream) {
   static_assert(possible(kTiling));
   constexpr int kBytes = static_cast<int>(sizeof(Tiles<kTiling>));
   static_assert(kBytes == kTiling.shared_bytes());
-  const auto kernel = autotuned_kernel<NumbersOf<kTiling>>;
+  const auto kernel = kernel_of<NumbersOf<kTiling>>(p);
   if (kBytes > 48 * 1024) {
     CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes));
   }
@@ -70,8 +80,7 @@ void choose(const Gemm<float>& p, const char* variant, cudaStream_t stream) {
 
 void matmul_autotuned(const Matmul<float>& p, cudaStream_t stream) {
   days::require_matmul(p, "autotuned");
-  choose({p.a, p.b, p.c, p.m, p.n, p.k, p.k, p.n, p.n, 1.0f, 0.0f, days::Op::kN, days::Op::kN}, "autotuned",
-         stream);
+  choose({p.a, p.b, p.c, p.m, p.n, p.k, p.k, p.n, p.n, 1.0f, 0.0f, Op::kN, Op::kN}, "autotuned", stream);
 }
 
 void gemm_autotuned(const Gemm<float>& p, cudaStream_t stream) {

@@ -63,8 +63,8 @@ class WholeCopies {
   const float* from_;  // its first float of the next tile
 };
 
-// The same of any block, any k and any alignment: what does not exist becomes 0. A tile is one
-// piece.
+// The same of any block, any k and any alignment: what does not exist becomes 0. A tile is one piece, whose loops stay loops:
+// unrolled, they would take registers that WholeCopies' loop in the same kernel would then lack.
 template <int kExtent, int kDepth, int kThreads>
 class AnyCopies {
   static constexpr int kPitch = kExtent + 4;
@@ -107,7 +107,7 @@ class AnyCopies {
   __device__ __forceinline__ void deep(float* to, int left) const {
     constexpr int kApart = kThreads / 8;  // rows
     const float* from = from_;
-#pragma unroll
+#pragma unroll 1
     for (int i = 0; i < kExtent; i += kApart, from += kApart * pitch_) {
 #pragma unroll
       for (int d = 0; d < kDepth; d += 8) {
@@ -120,7 +120,7 @@ class AnyCopies {
   __device__ __forceinline__ void wide(float* to, int left) const {
     constexpr int kRows = kThreads / kAcross<kWidth>;
     const float* from = from_;
-#pragma unroll
+#pragma unroll 1
     for (int d = 0; d < kDepth; d += kRows, from += kRows * pitch_) {
 #pragma unroll
       for (int i = 0; i < kExtent; i += kWidth * kAcross<kWidth>) {
@@ -237,7 +237,9 @@ __device__ __forceinline__ void multiply_tiles(Tiles<kTiling>& tiles, A a, B b, 
   }
 }
 
-template <Tiling kTiling>
+// A block's part of c. The operands' forms are known when it is compiled: four forms in one kernel would have to agree where
+// the sums are, and an order of registers that suits one makes the others' multiply-adds wait for theirs.
+template <Tiling kTiling, days::Op kOpA, days::Op kOpB>
 __device__ __forceinline__ void gemm_block(const days::Gemm<float>& p, Tiles<kTiling>& tiles) {
   constexpr int kRows = kTiling.thread_m, kCols = kTiling.thread_n;
   constexpr int kRowLanes = kTiling.warp_m / kRows, kColLanes = kTiling.warp_n / kCols;
@@ -256,25 +258,18 @@ __device__ __forceinline__ void gemm_block(const days::Gemm<float>& p, Tiles<kTi
                     col0 + warp % kWarpsAcross * kTiling.warp_n < p.n;  // a whole warp is, or is not
 
   float sums[kRows][kCols] = {};
-  const bool a_along_k = p.op_a == days::Op::kN, b_along_k = p.op_b == days::Op::kT;
+  constexpr bool kAAlongK = kOpA == days::Op::kN, kBAlongK = kOpB == days::Op::kT;
   const bool whole = row0 + kTiling.block_m <= p.m && col0 + kTiling.block_n <= p.n && p.k % kDepth == 0 &&
-                     (a_along_k || (p.lda % 4 == 0 && days::aligned16(p.a))) &&
-                     (b_along_k || (p.ldb % 4 == 0 && days::aligned16(p.b)));
-  const auto multiply_whole = [&]<bool kA, bool kB>() {
-    WholeCopies<kTiling.block_m, kDepth, kThreads, kA> a(p.a, p.lda, row0);
-    WholeCopies<kTiling.block_n, kDepth, kThreads, kB> b(p.b, p.ldb, col0);
+                     (kAAlongK || (p.lda % 4 == 0 && days::aligned16(p.a))) &&
+                     (kBAlongK || (p.ldb % 4 == 0 && days::aligned16(p.b)));
+  if (whole) {
+    WholeCopies<kTiling.block_m, kDepth, kThreads, kAAlongK> a(p.a, p.lda, row0);
+    WholeCopies<kTiling.block_n, kDepth, kThreads, kBAlongK> b(p.b, p.ldb, col0);
     multiply_tiles<kTiling>(tiles, a, b, p.k, row, col, true, sums);
-  };
-  if (!whole) {
-    AnyCopies<kTiling.block_m, kDepth, kThreads> a(p.a, p.lda, a_along_k, row0, p.m - row0);
-    AnyCopies<kTiling.block_n, kDepth, kThreads> b(p.b, p.ldb, b_along_k, col0, p.n - col0);
-    multiply_tiles<kTiling>(tiles, a, b, p.k, row, col, busy, sums);
-  } else if (a_along_k) {
-    b_along_k ? multiply_whole.template operator()<true, true>()
-              : multiply_whole.template operator()<true, false>();
   } else {
-    b_along_k ? multiply_whole.template operator()<false, true>()
-              : multiply_whole.template operator()<false, false>();
+    AnyCopies<kTiling.block_m, kDepth, kThreads> a(p.a, p.lda, kAAlongK, row0, p.m - row0);
+    AnyCopies<kTiling.block_n, kDepth, kThreads> b(p.b, p.ldb, kBAlongK, col0, p.n - col0);
+    multiply_tiles<kTiling>(tiles, a, b, p.k, row, col, busy, sums);
   }
   if (!busy) return;  // nothing is under way any more: the last groups are empty
 

@@ -18,7 +18,7 @@ struct Tunings {
 // clang-format off
 inline constexpr Tunings kTunings[] = {
     {0, "ranked by registers and counts", {128, 256, 16, 64, 64, 16, 8, 2}, {64, 128, 16, 32, 32, 8, 4, 2}, {64, 64, 8, 32, 32, 4, 8, 2}},
-    {90, "measured on an H200, the large one", {128, 256, 16, 64, 64, 8, 16, 3}, {64, 128, 16, 32, 32, 8, 4, 2}, {64, 64, 8, 32, 32, 4, 8, 2}},
+    {90, "measured on an H100, the large one", {128, 256, 32, 64, 64, 8, 16, 2}, {64, 128, 16, 32, 32, 8, 4, 2}, {64, 64, 8, 32, 32, 4, 8, 2}},
 };
 // clang-format on
 

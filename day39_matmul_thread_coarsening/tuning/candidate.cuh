@@ -18,7 +18,7 @@ static_assert(possible(kCandidate), "tuning/space.json lets through what tiling.
 
 __global__ void __launch_bounds__(kCandidate.threads()) candidate_kernel(const Gemm<float> p) {
   extern __shared__ uint4 memory[];
-  gemm_block<kCandidate>(p, *reinterpret_cast<Tiles<kCandidate>*>(memory));
+  gemm_block<kCandidate, days::Op::kN, days::Op::kN>(p, *reinterpret_cast<Tiles<kCandidate>*>(memory));
 }
 
 }  // namespace
