@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Changed since ieee: one word, and it is the one that Triton puts there unless told otherwise. Tensor cores read 11 of the 24 digits of each
-operand, the type tf32, and add up in fp32. Faster by far, and wrong in the fourth decimal digit.
+operand, the type tf32, and add up in fp32. Up to seven times the pace, and wrong in the third decimal digit.
 """
 import triton
 import triton.language as tl

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Changed since tf32: each operand is a large part and what that lacks, both in tf32. Of the four products of parts three are computed, on
-tensor cores; the product of the small parts is below what fp32 can see. Nearly fp32's digits at a third of tf32's pace.
+tensor cores; the product of the small parts is below what fp32 can see. Nearly fp32's digits at a third of the pace that tensor cores have for tf32.
 """
 import triton
 import triton.language as tl
