@@ -2,7 +2,7 @@
 // GeGLU as one writes it with a library's functions: one kernel makes gelu of every gate, a second multiplies.
 // The first writes its results to global memory, where the second reads them: 5 elements moved for an output, where 3
 // would do, and in 16 bits a rounding more.
-// Bound by: memory.
+// Bound by: memory and its threads, two for an output, which need about as long; in 16 bits the threads alone.
 #include "day44_gegelu/gates.cuh"
 #include "day44_gegelu/gegelu.h"
 

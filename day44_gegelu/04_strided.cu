@@ -2,7 +2,7 @@
 // Phi-3's pairs, one output a thread, as the formula has it: x[..., ::2] is the gate, x[..., 1::2] the value.
 // Neighbouring threads load every second element. A sector of 32 bytes comes with what the other load wants, so each of
 // the two loads moves twice what it asks for.
-// Bound by: the sectors that pass through L1, 2 for each that is needed.
+// Bound by: its threads, one for an output, and in fp32 memory, too. L1 has a sector that is asked for twice.
 #include "day44_gegelu/gates.cuh"
 #include "day44_gegelu/gegelu.h"
 

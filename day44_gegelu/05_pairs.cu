@@ -2,7 +2,7 @@
 // One load takes a whole pair: 8 bytes of two floats, 4 of two halves.
 // Changed since strided: one load where there were two, whose lanes ask for all bytes of their sectors. The type of what
 // is loaded does it; the addresses are the same.
-// Bound by: how few bytes a thread has on their way, one pair.
+// Bound by: its threads, one for an output, and in fp32 memory, too: as strided.
 // Teaches: Word.
 #include <cstring>
 #include <type_traits>

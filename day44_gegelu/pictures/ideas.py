@@ -4,7 +4,7 @@ memory, why 16 bytes of results are the wrong size for pairs, and what backward 
 
     tools/pictures.py 44
 """
-from drawing import BAD, EMPTY, GLOBAL, GOOD, OUTPUT, SOFT, WHITE, Card, picture
+from drawing import BAD, EMPTY, GLOBAL, GOOD, OUTPUT, REGISTERS, SOFT, WHITE, Card, picture
 
 SECTOR = 8  # floats
 
@@ -62,25 +62,29 @@ def wide():
     return card
 
 
-OUTPUTS, HELD, LIMIT = 8192 * 14336, 132 * 2048, 4391  # the results' shape; threads that an H200 holds; its 2:1 mix, bytes in a ns
+OUTPUTS, HELD, LIMIT = 8192 * 14336, 132 * 2048, 3060  # the results' shape; threads that an H100 holds; its 2:1 mix, bytes in a ns
+PACE, WAIT = 132 * 128 * 1.98, 0.45  # instructions of a thread in a ns; microseconds that a generation waits
+INSTRUCTIONS = {("fused", "fp32"): 60, ("halves", "fp32"): 22.25, ("fused", "bf16"): 63, ("halves", "bf16"): 18.6}  # for an output
 
 
 @picture("generations.svg")
 def generations():
-    card = Card("One output a thread is too slow", 288, "At 1 microsecond a generation fused needs 434 microseconds, more than memory's 321 in fp32 and "
-                "160 in bf16; halves needs 109 and 54, a third of memory's.")
-    scale, left = 0.78, 96
+    card = Card("One output a thread is too slow", 288, "The threads of fused need 406 microseconds in fp32 and 417 in bf16, where memory needs 461 and 230; those of "
+                "halves need 127 and 90. A bar is waiting, 0.45 microseconds a generation, and then instructions.")
+    scale, left = 0.66, 96
     for top, name, size in ((78, "fp32", 4), (178, "bf16", 2)):
         memory = OUTPUTS * 3 * size / LIMIT / 1000
         card.text(20, top - 10, name, 16, at="start", bold=True)
         card.text(left + memory * scale, top - 10, f"memory: {memory:.0f} \u00b5s", 15, SOFT)
         for row, rung, each in ((0, "fused", 1), (1, "halves", 16 // size)):
-            time, y = OUTPUTS / each / HELD, top + 28 * row
+            instructions, waits = OUTPUTS * INSTRUCTIONS[rung, name] / PACE / 1000, OUTPUTS / each / HELD * WAIT
+            time, y = instructions + waits, top + 28 * row
             card.text(20, y + 16, rung, 15, at="start")
-            card.box(left, y, time * scale, 22, EMPTY)
-            card.text(left + time * scale + 6, y + 16, f"{time:.0f}", 15, GOOD if time < memory else BAD, "start", True)
+            card.box(left, y, waits * scale, 22, EMPTY)
+            card.box(left + waits * scale, y, instructions * scale, 22, REGISTERS)
+            card.text(456, y + 16, f"{time:.0f}", 15, GOOD if time < memory / 2 else BAD, "end", True)
         card.line(left + memory * scale, top - 4, left + memory * scale, top + 54, SOFT, 2, dashed=True, through=True)
-    card.text(240, 270, "\u00b5s of generations, at 1 \u00b5s each", 16, SOFT)
+    card.text(240, 270, "\u00b5s: grey waits, violet instructions", 16, SOFT)
     return card
 
 
