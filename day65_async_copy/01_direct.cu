@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The definition, an element a thread and a step: 17 loads, most of which the caches answer.
-// Takes any rows, columns and alignment. Bound by: the 17 requests for each 32 elements, which L1 answers one by one.
+// Takes any rows, columns and alignment. Bound by: latency. A step waits for its loads before the next one asks.
 
 #include <cstdint>
 

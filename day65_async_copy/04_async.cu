@@ -13,7 +13,7 @@
 // stages5: ask four rows ahead. Changed since stages4: a ring of five stages; 16 KiB a block under way.
 //
 // stages9: ask eight rows ahead. Changed since stages5: a ring of nine stages; 32 KiB a block under way.
-// Bound by: the memory, from one block a multiprocessor on.
+// Bound by: the memory, from one block a multiprocessor on (stages4: from two, stages3: with three).
 
 #include <cstdint>
 

@@ -3,11 +3,11 @@
 // wide: eight columns a thread, half as many threads. A thread reads four vectors of a row for its eight columns, where two threads
 // read six, but neighbouring lanes are now 32 bytes apart, so two of eight meet in each bank.
 // Changed since tensor: 5 warps a block for 9. The field is a tensor of lines: 32 columns, cols / 32 lines, rows, and one box is
-// a row of the tile, 34 lines of 128 bytes. Bound by: the memory; shared memory takes twice the turns that it needs.
+// a row of the tile, 34 lines of 128 bytes. Bound by: the memory with one block a multiprocessor; with more, not known.
 //
 // swizzle: the copy engine puts vector v of a line into place v ^ (line % 8), and threads look for it there. Changed since wide:
 // no lanes meet in a bank that read their own columns; those that read neighbours' still do. Teaches: CU_TENSOR_MAP_SWIZZLE_128B.
-// Both need compute capability 9.0 and whole lines. Bound by: the memory.
+// Both need compute capability 9.0 and whole lines. Bound by: what binds wide.
 
 #include <cstdint>
 

@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""Day 65's ideas: the star and the march, the pipeline over time, the ring, what Little's law makes of each rung, the names of the
-sums, a barrier's phase bit, who waits for whom, a swizzle.
+"""Day 65's ideas: the star and the march, the pipeline over time, the ring, what Little's law makes of each rung and what was
+measured, the names of the sums, a barrier's phase bit, who waits for whom, a swizzle.
 
     tools/pictures.py 65
+
+The times in measured.svg are those of docs/results/h100/day65.json.
 """
+import json
 import math
+from pathlib import Path
 
 from drawing import (BAD, EMPTY, GLOBAL, GOOD, HALO, INK, LINE, OUTPUT, REGISTERS, SHARED, SOFT, THREADS, WHITE, Card, constant,
                      picture)
@@ -15,7 +19,8 @@ STRIP = 4 * THREADS_A_BLOCK
 TILE = STRIP + 2 * MARGIN
 ROW_BYTES = 4 * TILE
 SUMS = STAGES = 2 * RADIUS + 1  # rung 10 has as many stages as there are sums
-LATENCY, RATE = 600, 16.2  # ns and bytes/ns for a multiprocessor: day 16's, of an H200
+RESULTS = Path(__file__).resolve().parent.parent.parent / "docs" / "results" / "h100" / "day65.json"
+LATENCY, RATE = 600, 11.5  # ns: day 16's guess. bytes/ns: half of an H100's copy, for each of 132 multiprocessors
 
 
 @picture("star.svg")
@@ -213,8 +218,8 @@ def phase():
 def littles_law():
     """Bytes under way on a multiprocessor for 1 to kMostBlocks blocks, by rows ahead, against the floor."""
     card = Card("What each rung has under way", 494,
-                f"A row in flight is {ROW_BYTES} bytes a block. With one block, two rows are too few for a latency of {LATENCY} ns and three "
-                f"enough; with {MOST_BLOCKS} blocks one row is enough.")
+                f"A row in flight is {ROW_BYTES} bytes a block. With one block, one row is too little for a latency of {LATENCY} ns and two "
+                "are enough; with two blocks one row is enough.")
     needed = LATENCY * RATE
     left, right, bottom, top = 76, 430, 384, 84
     ahead = (1, 2, 4, 8)
@@ -237,6 +242,44 @@ def littles_law():
     card.text(right, bottom + 42, f"blocks of {THREADS_A_BLOCK} threads on it", 15, SOFT, "end")
     card.text(240, bottom + 70, f"Dashed: {needed / 1024:.1f} KiB, the floor at {LATENCY} ns.", 15.5)
     card.text(240, bottom + 94, "A number: rows ahead. A step up doubles.", 15.5, SOFT)
+    return card
+
+
+@picture("measured.svg")
+def measured():
+    """What the H100 reached with async to stages9, by bytes under way on a multiprocessor, whoever asked for them."""
+    tables = json.loads(RESULTS.read_text(encoding="utf-8"))["tables"]
+    share = {(row["name"], table["shape"]["blocks"]): row["of_limit"] for table in tables for row in table["rows"] if row.get("of_limit")}
+    rungs = {"async": 1, "stages3": 2, "stages4": 3, "stages5": 4, "stages9": 8}
+    first, best = share["async", 1], share["stages9", 1]
+    card = Card("What the H100 made of them", 482,
+                f"Share of the copy's speed by KiB under way, on an H100. Points with the same KiB lie together, whether one, two or three "
+                f"blocks asked: {first:.0%} with 4 KiB, {best:.0%} with 32. A latency that did not grow would reach 100% with {4 / first:.0f} KiB.")
+    left, right, bottom, top = 62, 460, 390, 98
+    x = lambda kib: left + 24 + math.log2(kib / 4) * (right - left - 44) / math.log2(24)
+    y = lambda part: bottom - part * (bottom - top)
+    card.line(left, bottom, right, bottom, INK)
+    card.line(left, bottom, left, top - 12, INK)
+    for part in (0.25, 0.5, 0.75, 1):
+        card.line(left - 5, y(part), left, y(part), INK)
+        card.text(left - 8, y(part) + 5, f"{100 * part:.0f}%", 15, SOFT, "end")
+    for kib in (4, 8, 12, 16, 24, 32, 48, 64, 96):
+        card.line(x(kib), bottom, x(kib), bottom + 5, INK)
+        card.text(x(kib), bottom + 20, kib, 14, SOFT)
+    steps = [4 / first ** (i / 24) for i in range(25)]  # a straight line, on an axis that doubles
+    for a, b in zip(steps, steps[1:]):
+        card.line(x(a), y(first * a / 4), x(b), y(first * b / 4), SOFT, 1.8, through=True)
+    card.line(x(steps[-1]), y(1), right, y(1), SOFT, 1.8, through=True)
+    points = [(rows * blocks, blocks, share[name, blocks]) for name, rows in rungs.items() for blocks in range(1, MOST_BLOCKS + 1)]
+    for under_way, blocks, part in points:  # beside each other where two have the same bytes
+        others = [b - blocks for u, b, _ in points if u == under_way and b != blocks]
+        card.disc(x(4 * under_way) - (math.copysign(5, others[0]) if others else 0), y(part), "", THREADS[blocks - 1], 6)
+    for blocks in range(1, MOST_BLOCKS + 1):
+        card.disc(270, 220 + 28 * blocks, "", THREADS[blocks - 1], 6)
+        card.text(286, 225 + 28 * blocks, f"{blocks} block{'s' if blocks > 1 else ''} asked for them", 15.5, at="start")
+    card.text(left + 8, 72, "share of the copy's speed", 15, SOFT, "start")
+    card.text(right, bottom + 44, "KiB under way on a multiprocessor", 15, SOFT, "end")
+    card.text(240, bottom + 76, "Line: if no row took longer than async's with one block.", 15.5, SOFT)
     return card
 
 
