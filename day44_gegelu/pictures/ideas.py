@@ -69,7 +69,7 @@ INSTRUCTIONS = {("fused", "fp32"): 60, ("halves", "fp32"): 22.25, ("fused", "bf1
 
 @picture("generations.svg")
 def generations():
-    card = Card("One output a thread is too slow", 288, "The threads of fused need 406 microseconds in fp32 and 417 in bf16, where memory needs 461 and 230; those of "
+    card = Card("halves hides behind memory", 288, "The threads of fused need 406 microseconds in fp32 and 417 in bf16, where memory needs 461 and 230; those of "
                 "halves need 127 and 90. A bar is waiting, 0.45 microseconds a generation, and then instructions.")
     scale, left = 0.66, 96
     for top, name, size in ((78, "fp32", 4), (178, "bf16", 2)):
