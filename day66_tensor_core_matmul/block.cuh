@@ -40,81 +40,128 @@ struct Stages {
   Stage<T, kS> stage[kS.stages];
 };
 
-// A tile's rows from `row` and columns from `col` on, by the whole block; zeros beyond the edge, and everywhere where
-// nothing is `wanted`. kAny: of rows that begin anywhere, so that elements come one by one and the thread waits for
-// them; else by cp.async, which it does not.
-template <int kThreads, bool kAny, class T, int kRows, int kCols>
-__device__ __forceinline__ void fetch_tile(Tile<T, kRows, kCols>& tile, const Source<T>& from, int row,
-                                           int col, bool wanted) {
-  constexpr int kChunks = Tile<T, kRows, kCols>::kChunks, kPer = Tile<T, kRows, kCols>::kPer;
-  constexpr int kStep = kThreads / kChunks;  // rows
-  static_assert(kThreads % kChunks == 0 && kRows % kStep == 0,
-                "each thread has a chunk of every kStep-th row");
-  const int mine = static_cast<int>(threadIdx.x) / kChunks, chunk = static_cast<int>(threadIdx.x) % kChunks;
-  const int left = from.cols - col - chunk * kPer;  // elements from this chunk on
-  const T* source = from.data + int64_t{row + mine} * from.cols + col + chunk * kPer;
-  if constexpr (kAny) {
+// A thread's share in copying tile after tile of a matrix: of each a chunk in every kStep-th row. Its place in the matrix
+// is moved from tile to tile, which costs an addition where finding it anew would cost multiplications.
+template <int kThreads, class T, int kRows, int kCols>
+struct Copies {
+  using To = Tile<T, kRows, kCols>;
+  static constexpr int kStep = kThreads / To::kChunks;  // rows
+  static_assert(kThreads % To::kChunks == 0 && kRows % kStep == 0 && kStep % To::kKeys == 0,
+                "each thread has a chunk of every kStep-th row, all with one key");
+  const T* source;  // the first of these chunks
+  int64_t pitch;
+  int rows, left;  // from there to the edge: rows, and elements of a row
+
+  // Of the tile that begins at `row` and `col`.
+  __device__ __forceinline__ Copies(const Source<T>& from, int row, int col) : pitch(from.cols) {
+    row += static_cast<int>(threadIdx.x) / To::kChunks;
+    col += static_cast<int>(threadIdx.x) % To::kChunks * To::kPer;
+    source = from.data + row * pitch + col;
+    rows = from.rows - row;
+    left = from.cols - col;
+  }
+  __device__ __forceinline__ void move(int down, int across) {
+    source += down * pitch + across;
+    rows -= down;
+    left -= across;
+  }
+  // What lies beyond the edge comes as zeros. kAny: of rows that begin anywhere, so that elements come one by one and
+  // the thread waits for them; else by cp.async, for which it does not wait. No branch: nvcc moves nothing across one.
+  template <bool kAny>
+  __device__ __forceinline__ void fetch(To& tile) const {
+    const int thread = static_cast<int>(threadIdx.x);
+    T* const to = tile.at(thread / To::kChunks, thread % To::kChunks);
+    if constexpr (kAny) {
 #pragma unroll 1
-    for (int down = 0; down < kRows; down += kStep) {
-      const bool inside = row + mine + down < from.rows;
-      alignas(16) T elements[kPer];
+      for (int down = 0; down < kRows; down += kStep) {
+        alignas(16) T elements[To::kPer];
 #pragma unroll
-      for (int i = 0; i < kPer; ++i)
-        elements[i] = inside && i < left ? source[int64_t{down} * from.cols + i] : T(0.0f);
-      *reinterpret_cast<uint4*>(tile.at(mine + down, chunk)) = *reinterpret_cast<const uint4*>(elements);
+        for (int i = 0; i < To::kPer; ++i)
+          elements[i] = down < rows && i < left ? source[down * pitch + i] : T(0.0f);
+        *reinterpret_cast<uint4*>(to + down * kCols) = *reinterpret_cast<const uint4*>(elements);
+      }
+    } else {
+#pragma unroll
+      for (int down = 0; down < kRows; down += kStep) {
+        const bool inside = down < rows && left > 0;
+        days::ptx::cp_async_cg(to + down * kCols, source + down * pitch, inside ? 16 : 0);
+      }
     }
-  } else {
+  }
+};
+
+// The same of both tiles, from `k` on.
+template <class T, Sizes kS>
+struct StageCopies {
+  Copies<kS.threads(), T, kS.m, kS.k> a;
+  Copies<kS.threads(), T, kByColumns<T> ? kS.n : kS.k, kByColumns<T> ? kS.k : kS.n> b;
+
+  __device__ __forceinline__ StageCopies(const Source<T>& from_a, const Source<T>& from_b, int row, int col,
+                                         int k)
+      : a(from_a, row, k), b(from_b, kByColumns<T> ? col : k, kByColumns<T> ? k : col) {}
+
+  template <bool kAny>
+  __device__ __forceinline__ void next(Stage<T, kS>& stage) {
+    a.template fetch<kAny>(stage.a);
+    b.template fetch<kAny>(stage.b);
+    a.move(0, kS.k);
+    b.move(kByColumns<T> ? 0 : kS.k, kByColumns<T> ? kS.k : 0);
+  }
+};
+
+// A fragment of a, 16 rows from `row` + 16 * i on, and those of b for the warp's columns from `col` on; of one step of
+// 32 bytes along k.
+template <class T, Sizes kS>
+__device__ __forceinline__ void load_a(uint32_t (&a)[4], Stage<T, kS>& stage, int row, int i, int step) {
+  const int lane = static_cast<int>(threadIdx.x) % days::kWarpSize;
+  days::ptx::ldmatrix(a, stage.a.at(row + lane % 16, lane / 16, 2 * step, 16 * i));
+}
+template <class T, Sizes kS>
+__device__ __forceinline__ void load_b(uint32_t (&b)[kS.warp_n / 8][2], Stage<T, kS>& stage, int col,
+                                       int step) {
+  static_assert(kS.warp_n == 64 || sizeof(T) == 4, "a warp's columns of b begin at a chunk that 8 divides");
+  const int lane = static_cast<int>(threadIdx.x) % days::kWarpSize;
 #pragma unroll
-    for (int down = 0; down < kRows; down += kStep) {
-      const bool inside = wanted && row + mine + down < from.rows && left > 0;
-      days::ptx::cp_async_cg(tile.at(mine + down, chunk), source + int64_t{down} * from.cols,
-                             inside ? 16 : 0);
+  for (int j = 0; j < kS.warp_n / 8; j += 2) {
+    if constexpr (sizeof(T) == 4) {  // .trans would tear floats apart, so each lane reads its own
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const int at = j + i / 2;  // a fragment, two chunks wide
+        b[at][i % 2] = __float_as_uint(stage.b.at(lane % 4, col / 4 + lane / 16, at % 4 * 2,
+                                                  8 * step + 4 * (i % 2))[at / 4 * 32 + lane / 4 % 4]);
+      }
+    } else {
+      uint32_t two[4];
+      if constexpr (kByColumns<T>) {
+        days::ptx::ldmatrix(two, stage.b.at(col + lane / 16 * 8 + lane % 8, lane / 8 % 2, 2 * step, 8 * j));
+      } else {
+        days::ptx::ldmatrix<true>(two, stage.b.at(lane % 16, col / 8 + lane / 16, j, 16 * step));
+      }
+      b[j][0] = two[0];
+      b[j][1] = two[1];
+      b[j + 1][0] = two[2];
+      b[j + 1][1] = two[3];
     }
   }
 }
 
-// What a warp needs of one step of 32 bytes along k.
+// What a warp needs of one step.
 template <class T, Sizes kS>
 struct Fragments {
   uint32_t a[kS.warp_m / 16][4], b[kS.warp_n / 8][2];
 
   // Of the warp's rows from `row` and columns from `col` on in the stage's tiles.
   __device__ __forceinline__ void load(Stage<T, kS>& stage, int row, int col, int step) {
-    static_assert(kS.warp_n == 64 || sizeof(T) == 4, "a warp's columns of b begin at a chunk that 8 divides");
-    const int lane = static_cast<int>(threadIdx.x) % days::kWarpSize;
 #pragma unroll
-    for (int i = 0; i < kS.warp_m / 16; ++i)
-      days::ptx::ldmatrix(a[i], stage.a.at(row + lane % 16, lane / 16, 2 * step, 16 * i));
-#pragma unroll
-    for (int j = 0; j < kS.warp_n / 8; j += 2) {
-      if constexpr (sizeof(T) == 4) {  // .trans would tear floats apart, so each lane reads its own
-#pragma unroll
-        for (int i = 0; i < 4; ++i) {
-          const int at = j + i / 2;  // a fragment, two chunks wide
-          b[at][i % 2] = __float_as_uint(stage.b.at(lane % 4, col / 4 + lane / 16, at % 4 * 2,
-                                                    8 * step + 4 * (i % 2))[at / 4 * 32 + lane / 4 % 4]);
-        }
-      } else {
-        uint32_t two[4];
-        if constexpr (kByColumns<T>) {
-          days::ptx::ldmatrix(two, stage.b.at(col + lane / 16 * 8 + lane % 8, lane / 8 % 2, 2 * step, 8 * j));
-        } else {
-          days::ptx::ldmatrix<true>(two, stage.b.at(lane % 16, col / 8 + lane / 16, j, 16 * step));
-        }
-        b[j][0] = two[0];
-        b[j][1] = two[1];
-        b[j + 1][0] = two[2];
-        b[j + 1][1] = two[3];
-      }
-    }
+    for (int i = 0; i < kS.warp_m / 16; ++i) load_a(a[i], stage, row, i, step);
+    load_b(b, stage, col, step);
   }
 };
 
 // What is multiplied: fragments as they come, one product for each of the warp's results. Other rungs make something of
-// the fragments first.
+// the fragments first. Results come column by column, down and up again: two products in a row then always share a
+// fragment, mostly b's.
 struct OneProduct {
-  static constexpr bool kFetchesLast = false;
-
   template <class T, Sizes kS>
   struct Operands : Fragments<T, kS> {
     __device__ __forceinline__ void prepare() {}
@@ -122,10 +169,14 @@ struct OneProduct {
   template <class T, Sizes kS, class Sum>
   __device__ __forceinline__ static void add(Sum (&sum)[kS.warp_m / 16][kS.warp_n / 8][4],
                                              const Operands<T, kS>& f) {
+    constexpr int kM = kS.warp_m / 16;
 #pragma unroll
-    for (int i = 0; i < kS.warp_m / 16; ++i) {
+    for (int j = 0; j < kS.warp_n / 8; ++j) {
 #pragma unroll
-      for (int j = 0; j < kS.warp_n / 8; ++j) multiply_add<T>(sum[i][j], f.a[i], f.b[j][0], f.b[j][1]);
+      for (int down = 0; down < kM; ++down) {
+        const int i = j % 2 == 0 ? down : kM - 1 - down;
+        multiply_add<T>(sum[i][j], f.a[i], f.b[j][0], f.b[j][1]);
+      }
     }
   }
 };
@@ -142,55 +193,50 @@ __device__ __forceinline__ int warp_col() {
 
 // sum += a * b for the block's tile at `row` and `col` of c, over the stages `first` to `last` - 1 of k. The next step's
 // fragments are loaded before this step's products, and made into operands after them, so that nvcc can put the
-// instructions of both between those of the products. With kFetchesLast so can it those of the copies: they are asked for
-// after the first step's products, and without a branch. In the end the stages' memory is free.
+// instructions of both, and those of the copies, between those of the products. It moves nothing across a branch: the
+// last stages, behind which there is nothing to copy, have a loop of their own. In the end the stages' memory is free.
 template <class Product, bool kAny, class T, Sizes kS, class Sum>
 __device__ __forceinline__ void multiply_block(Stages<T, kS>& stages, const Source<T>& a, const Source<T>& b,
                                                int row, int col, int first, int last,
                                                Sum (&sum)[kS.warp_m / 16][kS.warp_n / 8][4]) {
-  constexpr int kThreads = kS.threads(), kSteps = kS.k * static_cast<int>(sizeof(T)) / 32;
-  constexpr bool kBranchless = Product::kFetchesLast && !kAny;
+  constexpr int kSteps = kS.k * static_cast<int>(sizeof(T)) / 32;
   static_assert(kSteps % 2 == 0, "the two sets of operands take turns");
   const int my_row = warp_row<kS>(), my_col = warp_col<kS>();
   const auto stage_of = [&](int t) -> Stage<T, kS>& { return stages.stage[t % kS.stages]; };
-  const auto fetch = [&](int t) {
-    const bool wanted = t < last;
-    if (kBranchless || wanted) {
-      const int k = wanted ? t * kS.k : 0;
-      fetch_tile<kThreads, kAny>(stage_of(t).a, a, row, k, wanted);
-      if constexpr (kByColumns<T>) {
-        fetch_tile<kThreads, kAny>(stage_of(t).b, b, col, k, wanted);
-      } else {
-        fetch_tile<kThreads, kAny>(stage_of(t).b, b, k, col, wanted);
-      }
-    }
+  StageCopies<T, kS> copies(a, b, row, col, first * kS.k);
+  for (int t = first; t < first + kS.stages - 1; ++t) {
+    if (t < last) copies.template next<kAny>(stage_of(t));
     days::ptx::cp_async_commit_group();
-  };
-  for (int t = first; t < first + kS.stages - 1; ++t) fetch(t);
+  }
   days::ptx::cp_async_wait_group<kS.stages - 2>();
   __syncthreads();
   typename Product::template Operands<T, kS> operands[2];
   operands[0].load(stage_of(first), my_row, my_col, 0);
   operands[0].prepare();
-  for (int t = first; t < last; ++t) {
+  const auto multiply_stage = [&](int t, bool fetches) {
 #pragma unroll
     for (int step = 0; step < kSteps; ++step) {
       auto& next = operands[(step + 1) % 2];
       if (step == kSteps - 1) {
         days::ptx::cp_async_wait_group<kS.stages - 2>();
         __syncthreads();  // stage t + 1 is here, and nobody reads stage t from shared memory any more
-        if (kBranchless || t + 1 < last) next.load(stage_of(t + 1), my_row, my_col, 0);
+        if (fetches || t + 1 < last) next.load(stage_of(t + 1), my_row, my_col, 0);
       } else {
         next.load(stage_of(t), my_row, my_col, step + 1);
       }
-      if (step == 0 && !kBranchless) fetch(t + kS.stages - 1);  // where stage t - 1 was
+      if (step == 0) {
+        if (fetches) copies.template next<kAny>(stage_of(t + kS.stages - 1));  // where stage t - 1 was
+        days::ptx::cp_async_commit_group();
+      }
       Product::add(sum, operands[step % 2]);
-      if (step == 0 && kBranchless) fetch(t + kS.stages - 1);
       next.prepare();
     }
-  }
-  if constexpr (kBranchless) days::ptx::cp_async_wait_group<0>();  // for copies of nothing, which write zeros
-  __syncthreads();  // for kBranchless: else the last step's barrier is behind all reads and copies
+  };
+  int t = first;
+#pragma unroll 1
+  for (; t < last - (kS.stages - 1); ++t) multiply_stage(t, true);
+#pragma unroll 1
+  for (; t < last; ++t) multiply_stage(t, false);
 }
 
 // Calls store(row, col, low, high) for each two neighbours that the lane has of a warp's tile at `row` and `col` of c.

@@ -14,12 +14,16 @@
 namespace day66 {
 
 // Where a row keeps its chunk c of 16 bytes: at c ^ key. Any eight rows at one c then lie in all 32 banks, because
-// eight chunks are 128 bytes: rows of 64 bytes lie two to a line, so that only every second one gets another key. Of a
-// wide tile of floats a warp reads two chunks of four rows, so that there is a key for each of four rows.
+// eight chunks are 128 bytes: rows of 64 bytes lie two to a line, so that only every second one gets another key. Of
+// floats' rows of several lines, which are b's, a warp reads two chunks of four rows: a key for each of four rows.
+template <class T>
+DAYS_HOST_DEVICE constexpr bool four_keys(int chunks) {
+  return sizeof(T) == 4 && chunks > 8;
+}
 template <class T>
 __device__ __forceinline__ int swizzle_key(int row, int chunks) {
   if (chunks == 4) return row / 2 % 4;
-  return sizeof(T) == 4 ? row % 4 * 2 : row % 8;
+  return four_keys<T>(chunks) ? row % 4 * 2 : row % 8;
 }
 
 // kRows x kCols in shared memory.
@@ -29,10 +33,11 @@ struct alignas(128) Tile {
   static constexpr int kPer = 16 / sizeof(T);  // elements of a chunk
   static constexpr int kChunks = kCols / kPer;
   static_assert(kChunks == 4 || kChunks % 8 == 0, "rows of 64 bytes, or of whole lines");
+  static constexpr int kKeys = four_keys<T>(kChunks) ? 4 : 8;  // as many rows further down keys come again
   T data[kRows * kCols];
 
-  // 16 bytes at chunk ^ flip of the row `down` below `row`. With rows a multiple of 8 further down, which have the same
-  // key, and a constant flip, another place costs one instruction or none.
+  // 16 bytes at chunk ^ flip of the row `down` below `row`. With `down` a multiple of kKeys, so that the key is
+  // the same, and a constant flip, another place costs one instruction or none.
   __device__ T* at(int row, int chunk, int flip = 0, int down = 0) {
     const int place = row * kCols + (chunk ^ swizzle_key<T>(row, kChunks)) * kPer;
     return data + (place ^ (flip * kPer)) + down * kCols;
