@@ -38,7 +38,7 @@ const auto matmul = days::with_hostile_matmuls(
         .reference(LAUNCHER(days::matmul_reference))
         .parallel(LAUNCHER(days::matmul_parallel))
         // One; around tiles of 8, 16, 32, 64 and 128; whole vectors along n, k or both; tall, wide, long; whole tiles
-        // alone, of autotuned's largest, too; primes.
+        // alone, of autotuned's largest, too, three one after another; primes.
         .shapes({{1, 1, 1},
                  {1, 1, 100},
                  {3, 4, 8},
@@ -53,7 +53,7 @@ const auto matmul = days::with_hostile_matmuls(
                  {128, 128, 24},
                  {127, 129, 23},
                  {131, 260, 12},
-                 {256, 512, 32},
+                 {256, 512, 96},
                  {257, 127, 33}})
         .gpu_shapes({{1, 300, 4},
                      {1, 4, 2052},
@@ -94,10 +94,15 @@ const auto gemm = days::with_hostile_fp32_gemms(
         .baseline("cuBLAS")
         .reference(LAUNCHER(days::gemm_reference))
         .parallel(LAUNCHER(days::gemm_parallel))
-        // form: 1 is NN, 2 NT, 3 TN, 4 TT.
+        // form: 1 is NN, 2 NT, 3 TN, 4 TT. Where one extent alone keeps a block of 64 x 64 from being whole: n, its pitch, that of
+        // a's columns, k.
         .shapes({{1, 1, 1, 4},
                  {5, 3, 7, 2},
                  {64, 64, 16, 3},
+                 {64, 68, 16, 1},
+                 {64, 65, 16, 1},
+                 {65, 64, 16, 3},
+                 {64, 64, 17, 2},
                  {65, 68, 20, 1},
                  {67, 66, 19, 2},
                  {68, 65, 9, 3},
