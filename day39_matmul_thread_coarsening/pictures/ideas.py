@@ -130,10 +130,10 @@ def transposed(each=4):
 
 @picture("ahead.svg")
 def ahead(first=3, steps=3):
-    """What a warp of autotuned has under way in three steps of a tile, of which 12 pieces are copied in six steps."""
+    """What a warp of autotuned has under way in three steps of a tile, of which 24 pieces are copied in twelve steps."""
     card = Card("Everything is asked for early", 228,
-                "While a warp multiplies the floats of one step, it loads those of the next from shared memory, and cp.async brings pieces of a "
-                "later tile from global memory.")
+                "While a warp multiplies the floats of one step, it loads those of the next from shared memory, and cp.async brings pieces of the "
+                "next tile from global memory.")
     rows = [[], [], []]
     for i in range(steps):
         step, start = first + i, 3 * i
