@@ -101,8 +101,8 @@ def explain_variant(day, kind, shape, variant):
 # ---- what ncu says ----
 
 def function_name(name):
-    """day01::(anonymous namespace)::add_kernel<float>(...) -> add_kernel"""
-    name = name.replace("(anonymous namespace)", "").replace("<unnamed>", "")
+    """day01::(anonymous namespace)::add_kernel<float>(...) -> add_kernel; ncu writes <unnamed>, or unnamed> alone"""
+    name = name.replace("(anonymous namespace)", "").replace("<unnamed>", "").replace("unnamed>", "")
     depth, plain = 0, ""
     for c in name:
         depth += (c == "<") - (c == ">")

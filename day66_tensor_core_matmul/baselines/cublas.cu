@@ -13,8 +13,11 @@ void gemm(cublasOperation_t b_as, const T* a, const T* b, C* c, int m, int n, in
           cudaDataType type_c, cublasComputeType_t compute, const void* one, const void* zero,
           cudaStream_t stream) {
   const cublasHandle_t handle = days::cublas_handle(stream);
-  // The handle's own mode is for plain fp32; here the call says by its types and `compute` what is wanted.
-  days::check_cublas(cublasSetMathMode(handle, CUBLAS_DEFAULT_MATH), "cublasSetMathMode");
+  // The handle's own mode is for plain fp32; here the call says by its types and `compute` what is wanted. By default
+  // parts of k may be added in the type of c, which for halves is too inexact: at odd sizes cuBLAS does so.
+  constexpr auto kMode =
+      static_cast<cublasMath_t>(CUBLAS_DEFAULT_MATH | CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION);
+  days::check_cublas(cublasSetMathMode(handle, kMode), "cublasSetMathMode");
   days::check_cublas(
       cublasGemmEx(handle, b_as, CUBLAS_OP_N, n, m, k, one, b, type, b_as == CUBLAS_OP_N ? n : k, a, type, k,
                    zero, c, type_c, n, compute, CUBLAS_GEMM_DEFAULT),

@@ -10,6 +10,7 @@ import unittest
 from unittest import mock
 
 import support
+import ncu_counters
 import ncu_report
 from days_cli import paths
 
@@ -72,6 +73,11 @@ class Read(support.Case):
         self.assertEqual(launch["figures"][ncu_report.MEMORY], 71.5)  # and not the one of the other section
         self.assertEqual(launch["figures"][ncu_report.DURATION], 1.25e6)
         self.assertEqual(launch["figures"][ncu_report.WAVES], 3.5)
+
+    def test_names_of_kernels(self):
+        for name in ("day40::(anonymous namespace)::a_kernel(const float *)", "void day40::<unnamed>::a_kernel<float, 8>(int)",
+                     "unnamed>::a_kernel(const float *, int)", "void unnamed>::a_kernel<__half, 0>(Matmul<T1>, int)", "a_kernel"):
+            self.assertEqual(ncu_counters.function_name(name), "a_kernel")
 
     def test_what_was_recorded(self):
         launches = ncu_report.read(self.file(raw_page(RAW)))
