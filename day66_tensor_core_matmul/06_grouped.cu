@@ -4,7 +4,7 @@
 // of tiles they lie in a square, whose rows and columns are half as long together as those of a strip. And every m, n
 // and k: where rows are no whole 16 bytes or begin between, elements come one by one. Changed since wide: the order of
 // blocks, and what is taken.
-// What should bound it now: the tensor cores.
+// Bound by: what binds wide, waits and power.
 
 #include <cstdint>
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Day 66's ideas: one mma.sync, who names what for ldmatrix, swizzled rows of two lengths, stages over time, a warp's tile, the
-order of blocks, a float in two parts, and where k is cut.
+order of its products and of blocks, a float in two parts, and where k is cut.
 
     tools/pictures.py 66
 """
@@ -120,6 +120,31 @@ def warp_tile(scale=2.3):
         card.text(left + size / 2, 296, f"{loads} ldmatrix", 16, THREADS[0], bold=True)
         card.text(left + size / 2, 320, f"{products} mma", 16, GOOD, bold=True)
     card.text(240, 358, "Blue: a fragment of a or b. Green: an mma's result.", 16, SOFT)
+    return card
+
+
+@picture("products.svg")
+def products(down=4, across=8, wide=23, high=46):
+    """In which order a warp makes its 4 x 8 products, and which fragment two neighbours in that order share."""
+    card = Card("Which product comes next", 392,
+                "A warp has four by eight results of 16 x 8. Row by row, eight products in a row share a fragment of a, and at a row's end both are "
+                "new. Column by column, down and up again, four share a fragment of b, and at each turn two share a fragment of a.")
+    for left, name, at, words in ((40, "row by row", lambda r, c: r * across + c, "always a new b"),
+                                  (272, "by columns, and back", lambda r, c: c * down + (r if c % 2 == 0 else down - 1 - r), "b stays for four")):
+        top = 106
+        card.text(left + across * wide / 2, 62, name, 17, bold=True)
+        for r in range(down):
+            card.box(left - 20, top + r * high, 14, high, GLOBAL, round=0)
+        for c in range(across):
+            card.box(left + c * wide, top - 20, wide, 14, GLOBAL, round=0)
+        for r in range(down):
+            for c in range(across):
+                early = at(r, c) < 8
+                cell = card.box(left + c * wide, top + r * high, wide, high, THREADS[0] if early else OUTPUT, round=0)
+                card.text(cell.x, cell.y + 6, at(r, c) + 1, 15, WHITE if early else INK, bold=early)
+        card.text(left + across * wide / 2, top + down * high + 28, words, 17, INK, bold=True)
+    card.text(240, 346, "Pale blue: fragments of a (left) and of b (above).", 16, SOFT)
+    card.text(240, 370, "Numbers: a step's products, the first eight dark.", 16, SOFT)
     return card
 
 
