@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Day 40's ideas: the candidate's way through its tile, the order of the questions, multiprocessors without a block, where a warp's stores go, a column of the tile,
-and how far each profiler looks.
+"""Day 40's ideas: the candidate's way through its tile, the order of the questions, multiprocessors without a block, chunks of samples,
+where a warp's stores go, a column of the tile, and how far each profiler looks.
 
     tools/pictures.py 40
 """
@@ -73,6 +73,20 @@ def idle():
     return card
 
 
+@picture("chunks.svg")
+def chunks():
+    """Toy: x with four groups of features and four chunks of samples; a number is a block."""
+    card = Card("Who takes which part of x", 276,
+                "The candidate has a block for each 32 features, which goes down all samples. In spread each chunk of samples has blocks of its own.")
+    for left, name, block, words, color in ((44, "candidate", lambda r, c: c, "4 blocks", BAD),
+                                            (278, "spread", lambda r, c: 4 * r + c, "16 blocks", GOOD)):
+        card.matrix(left, 92, 4, 4, 34, name, GLOBAL, lambda r, c, block=block: block(r, c),
+                    lambda r, c, block=block: THREADS[(c + block(r, c) // 4) % 4], lambda r, c: WHITE)
+        card.text(left + 68, 252 - 2, words, 18, color, bold=True)
+    card.text(240, 270, f"Across: {TILE} features each. Down: {CHUNK} samples each.", 15, SOFT)
+    return card
+
+
 @picture("stores.svg")
 def stores():
     """Toy: four lanes, sectors of four floats, z of four features with eight samples each."""
@@ -88,7 +102,7 @@ def stores():
             if any(lane(row, col) is not None for col in range(4)):
                 card.frame(z.tile(row, 0, 1, 4), INK, 3, 0)
         card.text(left + 96, 216, words, 18, color, bold=True)
-    card.text(240, 252, "z: a row is a feature. A number is a lane, a frame a sector.", 15, SOFT)
+    card.text(240, 252, "Number: a lane of 4. Frame: a sector, here of 4 floats.", 15, SOFT)
     return card
 
 
