@@ -4,7 +4,7 @@
 // 8 x 4, so that 32 of them make 64 x 64. For 128 multiply-adds a thread loads 24 floats in six loads, where 16
 // floats in four were needed for 64: 24 turns of shared memory for 32 turns of arithmetic. A block has half as many
 // threads, with almost all the registers that there are.
-// Bound by: the arithmetic, if eight warps are enough to hide what they wait for.
+// Bound by: the registers of the multiply-adds, and answers of shared memory, which eight warps do not hide.
 
 #include <cstdint>
 

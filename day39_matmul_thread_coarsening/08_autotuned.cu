@@ -4,7 +4,7 @@
 // registers, by cp.async, a piece here and a piece there; a thread loads the floats of the next step of k before it
 // multiplies this one's; blocks that run together lie together; and any operand may be transposed, misaligned or have
 // gaps between its rows.
-// Bound by: the arithmetic, whose instructions wait for registers to be read.
+// Bound by: the arithmetic, whose instructions wait for registers, and the instructions between them.
 // gemm_autotuned: the same kernel with alpha, beta and transposes. Changed since gemm_direct: all of the above.
 
 #include <cstdint>
