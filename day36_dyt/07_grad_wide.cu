@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Two stages with strips: 16 bytes a load, two rows under way in each thread, and eight rows of a block at once, whose sums
-// meet in shared memory before one line a block is written.
+// meet in shared memory before one row of sums a block is written.
 // Changed since grad_partials: a quarter (an eighth) of the requests, and tanh and its slope from one power: with
 // e = e^(-2|v|) and s = 1 / (1 + e), |tanh(v)| = (1 - e) * s and 1 - tanh(v)^2 = 4 e s^2, without a difference near 0.
 // Bound by: memory.
