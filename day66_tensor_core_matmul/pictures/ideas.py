@@ -172,10 +172,10 @@ def order(down=8, across=8, running=16, group=4):
 
 @picture("parts.svg")
 def parts():
-    """A float's 24 bits of significand, and the 11 that each of two tf32 keep."""
+    """A float's 24 bits of significand, the 11 that big keeps and the 11 that a tensor core reads of small."""
     card = Card("A float is two tf32 and a rest", 286,
-                "Of the 24 bits of a float's significand big keeps the first 11, rounded, and small the next 11. Two are left, and their "
-                "half is a sign.")
+                "Of the 24 bits of a float's significand big keeps the first 11, rounded. Small is x - big, and a tensor core reads the "
+                "next 11 of it.")
     size, left = 17, 36
     card.text(left, 70, "x: 24 bits", 16, INK, "start", bold=True)
     for i in range(24):
@@ -183,7 +183,7 @@ def parts():
     card.text(left, 146, "big = tf32(x)", 16, THREADS[0], "start", bold=True)
     for i in range(11):
         card.box(left + i * size, 156, size, 26, THREADS[0], WHITE, round=0)
-    card.text(left + 11 * size, 222, "small = tf32(x - big)", 16, THREADS[1], "start", bold=True)
+    card.text(left + 11 * size, 222, "small = x - big: 11 are read", 16, THREADS[1], "start", bold=True)
     for i in range(11):
         card.box(left + (11 + i) * size, 232, size, 26, THREADS[1], WHITE, round=0)
     return card
