@@ -19,7 +19,7 @@ namespace {
 constexpr Sizes kSizes = {.m = 128, .n = 128, .k = 32, .warp_m = 64, .warp_n = 32, .stages = 3};
 constexpr int kThreads = kSizes.threads();
 constexpr int kM = kSizes.warp_m / 16, kN = kSizes.warp_n / 8, kSteps = kSizes.k / 8;
-constexpr int kGroup = 16;  // rows of tiles
+constexpr int kGroup = 16;  // rows of tiles. Three stages are 96 KiB, of the 99 that sm_86 has
 
 // x = big + small: the nearest tf32, and the rest, which is exact and has at most 12 bits. Of these the tensor cores cut
 // off the last.
