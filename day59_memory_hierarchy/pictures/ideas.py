@@ -22,7 +22,7 @@ def chain():
     following = dict(zip(order, order[1:] + order[:1]))
     row = card.cells(116, "line", [following[i] for i in range(6)], 90, 60, 44, GLOBAL)
     card.places(row, {i: i for i in range(6)}, below=True)
-    for step, (a, b) in enumerate(zip(order, order[1:])):
+    for step, (a, b) in enumerate(zip(order, order[1:] + order[:1])):
         bend = 20 + 5 * abs(a - b) if step % 2 == 0 else -(36 + 5 * abs(a - b))
         top = row.top - 3 if step % 2 == 0 else row.bottom + 26
         card.curve(row.cell(a).x, top, row.cell(b).x - 4, top, bend / 2, BAD)
@@ -50,10 +50,11 @@ def under_way():
 @picture("handing_out.svg")
 def handing_out():
     """Toy: four lanes, four banks, lines of four words."""
-    card = Card("Which words share a turn", 400,
+    card = Card("Which words share a turn", 470,
                 "Turns for four lanes' words. L1 serves one line of four words in a turn, shared memory one word of each of four banks, "
                 "constant memory one word.")
-    cases = (("all the same", (0, 0, 0, 0)), ("neighbours", (0, 1, 2, 3)), ("far apart", (0, 5, 10, 15)), ("one bank", (0, 4, 8, 12)))
+    cases = (("all the same", (0, 0, 0, 0)), ("neighbours", (0, 1, 2, 3)), ("across two lines", (2, 3, 4, 5)),
+             ("far apart", (0, 5, 10, 15)), ("one bank", (0, 4, 8, 12)))
     columns = ((238, "L1"), (322, "shared"), (418, "constant"))
     for x, name in columns:
         card.text(x, 76, name, 16, bold=True)
@@ -61,10 +62,10 @@ def handing_out():
         y = 92 + 70 * i
         lines, banks = len({word // 4 for word in words}), [len({word for word in words if word % 4 == bank}) for bank in range(4)]
         card.text(30, y + 4, name, 16, at="start", bold=True)
-        card.cells(y + 12, "", words, 30, 38, 32, fills={k: THREADS[k] for k in range(4)}, inks=dict.fromkeys(range(4), WHITE))
+        card.cells(y + 12, "", words, 30, 38, 32, fills={k: THREADS[word % 4] for k, word in enumerate(words)}, inks=dict.fromkeys(range(4), WHITE))
         for (x, _), turns in zip(columns, (lines, max(banks), len(set(words)))):
             card.text(x, y + 34, f"{turns} turn{'s' if turns > 1 else ''}", 17, BAD if turns > 1 else GOOD, bold=True)
-    card.text(240, 384, "Word w: line w / 4, bank w mod 4.", 16, SOFT)
+    card.text(240, 454, "Word w: line w / 4, bank w mod 4 (its colour).", 16, SOFT)
     return card
 
 
@@ -131,7 +132,7 @@ def measured():
     return {"shared": (f"{1e4 * near:.0f} ns" if near else "?", width([1 << 20, 64], "held")),
             "L1": (latency(128), width([1 << 20, 64], "near")), "L2": (latency(8192), width([1 << 23, 16], "far")),
             "DRAM": (latency(2097152), width([1 << 28, 4], "far")),
-            "host": ("", f"{table['read_bytes'] / time / 1e9:.0f} GB/s" if time else "?")}
+            "host": ("–", f"{table['read_bytes'] / time / 1e9:.0f} GB/s" if time else "?")}
 
 
 @picture("system.svg")
@@ -147,9 +148,8 @@ def system():
         place = card.box(16, 74 + 50 * i, 448, 42, fill)
         card.text(30, place.y + 6, {"L1": "L1, textures"}.get(name, name), 16, at="start", bold=True)
         card.text(220 if name != "L1" else 232, place.y + 6, holds, 15)
-        for x, words in zip((340, 424), ("no request", "") if name == "registers" else numbers[name]):
-            if words:
-                card.text(x, place.y + 6, words, 15, bold=words not in ("?", "no request"))
+        for x, words in zip((340, 424), ("no request", "–") if name == "registers" else numbers[name]):
+            card.text(x, place.y + 6, words, 15, bold=words not in ("?", "–", "no request"))
     card.text(240, 392, "A load: ns of one alone. A tick: bytes for each", 15, SOFT)
-    card.text(240, 411, "multiprocessor, all reading." + ("" if whole else " ?: not measured"), 15, SOFT)
+    card.text(240, 411, "multiprocessor. –: not asked." + ("" if whole else " ?: not measured."), 15, SOFT)
     return card
