@@ -83,7 +83,7 @@ def reach():
 # Instructions for an element in fp32 by tools/instructions.py 9 vectors --fast, nvcc 13.0 for sm_90a.
 # and what each takes from the result.
 COUNTED = (("no flag", 25.0, ""), ("−ftz=true", 26.0, "0 for denormals"), ("−prec-div=false", 22.0, "off by 2 units"),
-           ("both of these", 16.8, "both"), ("−use_fast_math", 10.2, "takes 7 of 24 digits"))
+           ("both of these", 16.8, "2 units, and denormals"), ("−use_fast_math", 10.2, "takes 7 of 24 digits"))
 
 
 @picture("flags.svg")
