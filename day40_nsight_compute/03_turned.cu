@@ -2,7 +2,7 @@
 //
 // Answers the second profile: are the sectors used? Changed since spread: when the tile is stored, the lanes of a warp go
 // along the samples of one feature, which are neighbours in z.
-// Bound by: shared memory. Each store into the tile goes down a column of it, 32 words of one bank.
+// Bound by: loads, one at a time in each warp, and hardly less by stores into the tile: each goes down 32 words of one bank.
 #include "common/check.h"
 #include "common/util.h"
 #include "day40_nsight_compute/columns.h"
