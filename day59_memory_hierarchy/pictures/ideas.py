@@ -31,19 +31,22 @@ def chain():
 
 
 @picture("under_way.svg")
-def under_way():
+def under_way(wait=40, group=80):
+    """Ticks in L1, of the README's rungs 1 and 2. A group of eight is drawn to begin when the one before is back."""
+    start = (group - wait) / 7
     card = Card("Eight loads: what waits for what", 300,
-                "One chain: eight latencies one after the other. Eight chains at once, in a thread or in eight warps: one latency and a little.")
-    card.time(70, [("one", [(str(i + 1), 8 * i, 8 * i + 8, HALO) for i in range(8)])], 84, 28, 64, "")
+                f"One chain: eight loads one after the other, {8 * wait} ticks. Eight chains at once: the loads start {start:.1f} ticks apart, "
+                f"and all are back after {group} ticks, when the next eight begin.")
+    card.time(70, [("one", [(str(i + 1), wait * i, wait * (i + 1), HALO) for i in range(8)])], 84, 28, 8 * wait, f"{8 * wait} ticks")
     top = 138
-    left, unit = 84, (480 - 84 - 24) / 64
+    left, unit = 84, (480 - 84 - 24) / (8 * wait)
     for i in range(8):
-        y = top + 14 * i
-        card.box(left + i * unit, y, 8 * unit, 11, THREADS[0] if i % 2 == 0 else GLOBAL, round=1)
+        for begin, fill in ((0, THREADS[0] if i % 2 == 0 else GLOBAL), (group, EMPTY)):
+            card.box(left + (begin + i * start) * unit, top + 14 * i, wait * unit, 11, fill, round=1)
     card.text(left - 10, top + 60, "eight", at="end", bold=True)
-    card.text(left + 18 * unit, top + 52, "eight loads of one thread, or", 16, SOFT, at="start")
-    card.text(left + 18 * unit, top + 74, "one load of each of eight warps", 16, SOFT, at="start")
-    card.text(240, 282, "A latency is not shorter. More pass at once.", 16, GOOD, bold=True)
+    card.text(left + group * unit, top + 128, f"{group} ticks", 15, SOFT)
+    card.text(left + (2 * group + 8) * unit, top + 60, "then the next eight", 16, SOFT, at="start")
+    card.text(240, 288, "A latency is not shorter. More pass at once.", 16, GOOD, bold=True)
     return card
 
 
