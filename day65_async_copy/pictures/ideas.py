@@ -18,7 +18,7 @@ RADIUS, THREADS_A_BLOCK, MARGIN, MOST_BLOCKS = (constant(HEADER, name) for name 
 STRIP = 4 * THREADS_A_BLOCK
 TILE = STRIP + 2 * MARGIN
 ROW_BYTES = 4 * TILE
-SUMS = STAGES = 2 * RADIUS + 1  # rung 10 has as many stages as there are sums
+SUMS = STAGES = 2 * RADIUS + 1  # rung 9 has as many stages as there are sums
 RESULTS = Path(__file__).resolve().parent.parent.parent / "docs" / "results" / "h100" / "day65.json"
 LATENCY, RATE = 600, 11.5  # ns: day 16's guess. bytes/ns: half of an H100's copy, for each of 132 multiprocessors
 
@@ -290,7 +290,7 @@ def names(rows=3):
                 "Nine register vectors and three rows. Above, each sum moves up by one place after a row. Below, it stays, and the vector whose "
                 "sum was stored begins the sum of the row that is nine further on.")
     size, left = 36, 118
-    for block, (words, top) in enumerate((("all move up: 8 moves of 4 registers a row", 84), ("none moves: the code of each row knows its own names", 252))):
+    for block, (words, top) in enumerate((("all move up: 8 vectors of 4 sums a row", 84), ("none moves: the code of each row knows its own names", 252))):
         card.text(240, top - 12, words, 16, SOFT)
         for step in range(rows):
             y = top + step * (size + 4)
