@@ -25,7 +25,7 @@ sys.dont_write_bytecode = True
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tools"))
 import note_outputs  # noqa: E402
-from days_cli import catalog, program_day  # noqa: E402
+from days_cli import catalog, program_day, results  # noqa: E402
 
 MOST_WORDS = 60
 WORDS, WORDS_OF_A_RUNG = 1200, 400
@@ -41,7 +41,7 @@ def blank(text, pattern):
 
 def prose(text):
     """What is read as sentences: no front matter, code, comments, generated results."""
-    for pattern in (r"\A---\n.*?\n---\n", r"<!-- results:([\w-]+) -->.*?<!-- /results:\1 -->", r"<!--.*?-->", r"^ *```.*?^ *```$",
+    for pattern in (r"\A---\n.*?\n---\n", results.markers().pattern, r"<!--.*?-->", r"^ *```.*?^ *```$",
                     r"^(?: {4}|\t).*?$"):
         text = blank(text, pattern)
     return text

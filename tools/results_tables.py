@@ -94,6 +94,10 @@ def gpu_of(results):
     return result_files.slug(results["device"]["name"])
 
 
+def section(table):
+    return ["## " + f"{table['ladder']} {result_files.size(table, ' × ')} {table['type']}", "", *table_lines(table)]
+
+
 def further(results):
     """The lines of all tables but the note's."""
     main, lines = result_files.main_tables(results), []
@@ -101,7 +105,7 @@ def further(results):
         lines += ["## " + f"{tables[0]['ladder']} {tables[0]['type']}, size by size", "", *sweep_lines(tables)]
     for table in results["tables"]:
         if not table.get("sweep") and table not in main:
-            lines += ["## " + f"{table['ladder']} {result_files.size(table, ' × ')} {table['type']}", "", *table_lines(table)]
+            lines += section(table)
     return lines
 
 
@@ -112,9 +116,7 @@ def page(results, shown):
     title, where = ": other sizes and types", f"The first table of each ladder is in {note}, "
     if not shown:
         title, where = "", f"Another GPU's results are in {note}, "
-        main = result_files.main_tables(results)
-        lines = [line for table in main for line in
-                 ("## " + f"{table['ladder']} {result_files.size(table, ' × ')} {table['type']}", "", *table_lines(table))] + lines
+        lines = [line for table in result_files.main_tables(results) for line in section(table)] + lines
     if not lines:
         return ""
     return "\n".join([f"# Day {day:02d} on the {results['device']['name']}{title}", "",
@@ -157,7 +159,8 @@ def expected(path, results):
     gpu, note = path.parent.name, ROOT / results["day"] / "README.md"
     old = note.read_text(encoding="utf-8")
     shown = result_files.shown_in(old)
-    files = {path.with_suffix(".md"): page(results, shown == gpu)} if page(results, shown == gpu) else {}
+    further_page = page(results, shown == gpu)
+    files = {path.with_suffix(".md"): further_page} if further_page else {}
     if shown in (gpu, None):
         files |= {note.parent / "pictures" / name: svg for name, svg, _ in result_plots.pictures(results)}
         files[note] = headed(filled(old, gpu, render(results) + "\n"), results) if shown else None
