@@ -51,9 +51,8 @@ const auto vector_add =
         .variant("bulk", LAUNCHER(vector_add_bulk))
         .runs_on(days::sm_90)
         .needs(kAligned)
-        .exercise(LAUNCHER(exercise), "add two vectors with 16-byte loads and stores", "one_each", "float4",
-                  {.bytes_per_request = 400, .speed = 0.95})
-        .needs(kAligned)
+        .exercise(LAUNCHER(exercise), "add two vectors, an element a thread", "one_each", "one_each",
+                  {.wasted_sectors = 0.1})
         .baseline("CUB")
         .reference(LAUNCHER(vector_add_reference))
         .parallel(LAUNCHER(vector_add_parallel))

@@ -162,7 +162,7 @@ def main(words):
                 (lambda name, d=day: verdicts(judge.Kernel(d, name)))
             skeleton, exercise, _ = of("exercise")
             solution, _, told = of(exercise["solution"])
-            start, _, _ = of(exercise["starts"])
+            start = of(exercise["starts"])[0] if exercise["starts"] != exercise["solution"] else None  # a first kernel has none before it
             hint, told_of_hint = hint_verdicts(day) if day.kind != "program" else ([], [])
             wrong = []
             if skeleton != [("correct", "FAIL")]:
@@ -174,7 +174,7 @@ def main(words):
                 wrong.append(f"hint 3, its holes filled: {hint}")
                 wrong += [f"    {line}" for stage in told_of_hint if stage.verdict == "FAIL" for line in [stage.about, *stage.lines]]
             races = {"ok", "skip"} if day.kind == "python" else {"ok"}  # where no order of threads can matter
-            if start[0] != ("correct", "ok") or start[1][0] != "race-free" or start[1][1] not in races or start[-1] != ("counters", "FAIL"):
+            if start and (start[0] != ("correct", "ok") or start[1][0] != "race-free" or start[1][1] not in races or start[-1] != ("counters", "FAIL")):
                 wrong.append(f"{exercise['starts']}, to start from: {start}, expected to fail stage 3")
             console.say(f"{console.status('FAIL' if wrong else 'ok', 5)} {day.label}")
             for line in wrong:

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Writes the measured results into the days' notes: docs/results/GPU/dayNN.json, made by `./days bench NN --record`, becomes
 the plots and the first table of each ladder between <!-- results:GPU --> and <!-- /results:GPU --> of the day's README.md, and the plots
-pictures/results_GPU_*.svg of the day's folder. Other sizes and types are on the page docs/results/GPU/dayNN.md. A rung's heading `### 2 · online — ...` says behind the dash what it reached:
+pictures/results_GPU_*.svg of the day's folder. A note that has further down <!-- results:GPU-tables --> or <!-- results:GPU-sizes -->, in a fold say,
+has its tables there, or its plots over the size. Other sizes and types are on the page docs/results/GPU/dayNN.md. A rung's heading `### 2 · online — ...` says behind the dash what it reached:
 time and share of the limit in the first table that has it. No figure there is typed by hand.
 
     tools/results_tables.py            write
@@ -80,14 +81,27 @@ def sweep_lines(tables):
     return [*lines, ""]
 
 
-def render(results):
-    lines = [f"![{words}](pictures/{name})" for name, _, words in result_plots.pictures(results)]
+def render(results, apart=()):
+    """What stands between a note's markers, without the parts that it has elsewhere: "sizes", "tables"."""
+    lines = [line for line in plots(results) if "sizes" not in apart or not over_size(line)]
     lines += [""] if lines else []
-    lines += [line for table in result_files.main_tables(results) for line in table_lines(table)]
+    lines += [] if "tables" in apart else tables(results)
     if further(results):
         lines += [f"Other sizes and types: [docs/results/{gpu_of(results)}/{results['day'][:5]}.md]"
                   f"(../docs/results/{gpu_of(results)}/{results['day'][:5]}.md).", ""]
     return "\n".join([*lines, *measured(results)])
+
+
+def plots(results):
+    return [f"![{words}](pictures/{name})" for name, _, words in result_plots.pictures(results)]
+
+
+def over_size(line):
+    return line.endswith("_sizes.svg)")
+
+
+def tables(results):
+    return [line for table in result_files.main_tables(results) for line in table_lines(table)]
 
 
 def gpu_of(results):
@@ -163,8 +177,17 @@ def expected(path, results):
     files = {path.with_suffix(".md"): further_page} if further_page else {}
     if shown in (gpu, None):
         files |= {note.parent / "pictures" / name: svg for name, svg, _ in result_plots.pictures(results)}
-        files[note] = headed(filled(old, gpu, render(results) + "\n"), results) if shown else None
+        files[note] = headed(in_parts(old, gpu, results), results) if shown else None
     return files
+
+
+def in_parts(note, gpu, results):
+    """The note with its results, each part between its own markers where the note has some."""
+    parts = {"sizes": [line for line in plots(results) if over_size(line)], "tables": tables(results)}
+    apart = [part for part in parts if result_files.markers(f"{gpu}-{part}").search(note)]
+    for part in apart:
+        note = filled(note, f"{gpu}-{part}", "\n".join(parts[part]).rstrip() + "\n")
+    return filled(note, gpu, render(results, apart) + "\n")
 
 
 def filled(note, gpu, text):

@@ -204,7 +204,7 @@ class Real(unittest.TestCase):
         kernel = json.loads(done.stdout)["variants"][0]["kernels"][0]
         self.assertGreater(kernel["instructions"]["LDG.128"], 0)
         self.assertEqual(kernel["spill_store_bytes"], 0)
-        self.assertTrue(any(line["file"] == "day01_vector_add/03_float4.cu" and "LDG.128" in line["instructions"]
+        self.assertTrue(any(line["file"] == "day01_vector_add/05_float4.cu" and "LDG.128" in line["instructions"]
                             for line in kernel["lines"]))
 
 

@@ -291,6 +291,16 @@ class Report(support.Case):
         self.assertEqual([path.name for path in sorted((self.day / "pictures").iterdir())],
                          ["results_h100_transpose.svg", "results_h100_transpose_fp32_sizes.svg"])
 
+    def test_parts_of_a_note_with_markers_of_their_own(self):
+        self.note.write_text(self.note.read_text() + "".join(
+            f"<!-- results:h200-{part} -->\n<!-- /results:h200-{part} -->\n" for part in ("tables", "sizes")))
+        self.report()
+        self.assertEqual(self.report("--check"), 0)
+        bars, tables, sizes = [match[3] for match in results.markers().finditer(self.note.read_text())]
+        self.assertEqual([bars.count("!["), tables.count("!["), sizes.count("![")], [1, 0, 1])
+        self.assertEqual([bars.count("| naive |"), tables.count("| naive |"), sizes.count("| naive |")], [0, 1, 0])
+        self.assertIn("`./days bench 13`", bars)
+
     def test_a_note_without_markers(self):
         self.note.write_text("no place\n")
         self.assertEqual(self.report(), 1)

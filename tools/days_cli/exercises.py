@@ -273,8 +273,9 @@ def section(rung):
 
 
 def _unfolded(text):
-    """A section as two hints: up to its first code, and the rest. Pictures, tables, outputs and folds are left out."""
+    """A section as two hints: up to its first code, and the rest. Pictures, tables, outputs, folds and the arithmetic are left out."""
     text = re.sub(r"<!-- (\w+)[^>]*-->.*?<!-- /\1 -->", "", text, flags=re.DOTALL)
+    text = re.sub(r"<details><summary>The arithmetic</summary>.*?</details>", "", text, flags=re.DOTALL)
     text = re.sub(r"^\|.*\n", "", text, flags=re.MULTILINE)
     text = re.sub(r"^!\[.*?\]\([^)]*\)$|</?details>|<summary>.*?</summary>|<!--.*?-->", "", text, flags=re.DOTALL | re.MULTILINE)
     text = re.sub(r"\[([^\]]*)\]\([^)\s]+\)", r"\1", text)  # a lambda's [&](float x) has a space where a link has none
