@@ -7,7 +7,7 @@
     .ci/days.py 6 --python  at most six days, Python days among them: the others have nothing to compile
     .ci/days.py 6 --pick    six lines of standard input instead of days, by the same rule of turns
 
-A day comes first where a commit of the last 24 hours before HEAD touched it: its folder, tests, mutants or notebook. HEAD's
+A day comes first where a commit of the last 24 hours before HEAD touched it: its folder or its notebook. HEAD's
 hash puts these in an order, and all other days after them, so that each commit's turn is another. At least two others are
 taken beside the days that were touched, and five where the last day's commits touched what all days share (common/, simt/, cmake/,
 tools/, tests/testing.cpp): a stage that would look at all days for that would take hours, and the nightly run does.
@@ -24,7 +24,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 HOURS = 24
 OTHERS, OTHERS_IF_SHARED = 2, 5
-OF_A_DAY = re.compile(r"(?:day|tests/day|tests/mutants/day|bench/day|docs/notebooks/day)(\d\d)(?=[_.])")
+OF_A_DAY = re.compile(r"(?:day|docs/notebooks/day)(\d\d)(?=[_.])")
 SHARED = re.compile(r"(?:common|simt|cmake|tools|bench)/|tests/testing\.cpp$|CMakeLists\.txt$|days$")
 
 

@@ -7,7 +7,7 @@ by one timer and one check.
     python3 bench/contestants.py 13 --results FILE       races them on the shapes of that file, which `./days bench` wrote, and
                                                          adds them to its tables
 
-bench/dayNN_contestants.py names them: CONTESTANTS = [(ladder, name, make), ...]. make(torch, problem) returns the function
+dayNN_name/tests/contestants.py names them: CONTESTANTS = [(ladder, name, make), ...]. make(torch, problem) returns the function
 to time, which takes nothing and returns the result's tensors in the order of the ladder's outputs, or None where it wrote
 them itself; it raises ImportError where what it needs is not installed, Skip(reason) where it lacks the shape or the type.
 SHAPES = {ladder: [shape, ...]} are those to check on, where sizes around a tile do not fit the ladder.
@@ -98,10 +98,10 @@ def _dtype(torch, buffer):
 
 def load(day):
     """([(ladder, name, make)], shapes to check on) of a day, empty where it has no file."""
-    path = ROOT / "bench" / f"day{day.number:02d}_contestants.py"
+    path = day.folder / "tests" / "contestants.py"
     if not path.exists():
         return [], {}
-    spec = importlib.util.spec_from_file_location(path.stem, path)
+    spec = importlib.util.spec_from_file_location(f"day{day.number:02d}_contestants", path)
     module = importlib.util.module_from_spec(spec)
     sys.modules["contestants"] = sys.modules[__name__]  # `from contestants import Skip` is this module's
     spec.loader.exec_module(module)

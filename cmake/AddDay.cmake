@@ -4,7 +4,7 @@
 #   day05_objects    all .cu and .cpp of the folder's top level, compiled once for the next three; its ladder.cpp tells them what
 #                    there is to run, test and time
 #   day05_matmul     the executable: with the harness and the baselines found here. Its main() is the harness's, or main.cpp's
-#   day05_test       with the day's own tests and wrong kernels, tests/day05_*; the main() is tests/testing.cpp's
+#   day05_test       with the day's own tests and wrong kernels, the folder's tests/; the main() is tests/testing.cpp's
 #   day05_bench      with the main() of bench/benchmarking.cpp
 #   day05_NAME       each stand-alone program programs/NAME.cu
 #
@@ -107,7 +107,7 @@ function(add_day folder)
   endforeach()
 
   if(DAYS_TESTS)
-    file(GLOB tests CONFIGURE_DEPENDS "${DAYS_ROOT}/tests/${day}_*.cpp" "${DAYS_ROOT}/tests/${day}_*.cu")
+    file(GLOB tests CONFIGURE_DEPENDS "${folder}/tests/*.cpp" "${folder}/tests/*.cu")
     days_test(${day}_test ${day} ${tests})
     if(DAYS_BACKEND STREQUAL "simt")   # a missing barrier may be harmless while thread 0 always comes first
       set_tests_properties(${day}_test PROPERTIES ENVIRONMENT "SIMT_ORDER=shuffle:1")

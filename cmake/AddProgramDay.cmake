@@ -4,7 +4,7 @@
 #   day60_NAME            each program NN_NAME.cu
 #   day60_exercise        the learner's skeleton, which is built and not run: it fails
 #   day60_mistakes_NAME   each wrong program mistakes/NAME.cu; on the CPU alone, which sees the mistake each time
-#   day60_test            tests/day60_*, which runs the programs and the mistakes
+#   day60_test            the folder's tests/, which runs the programs and the mistakes
 days_setting(program_source program)   # behind common/program.h, compiled once for all
 add_library(days_program OBJECT)
 days_sources(days_program "${DAYS_ROOT}/${program_source}")
@@ -32,7 +32,7 @@ function(add_program_day folder)
   if(NOT DAYS_TESTS)
     return()
   endif()
-  file(GLOB tests CONFIGURE_DEPENDS "${DAYS_ROOT}/tests/${day}_*.cpp" "${DAYS_ROOT}/tests/${day}_*.cu")
+  file(GLOB tests CONFIGURE_DEPENDS "${folder}/tests/*.cpp" "${folder}/tests/*.cu")
   days_test(${day}_test ${day} ${tests})
   target_compile_definitions(${day}_test PRIVATE "DAYS_FOLDER=\"${folder}\""
     "DAYS_PROGRAMS=\"${CMAKE_RUNTIME_OUTPUT_DIRECTORY}\"" $<$<BOOL:${DAYS_CHECKED}>:DAYS_CHECKED_BUILD>)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Wrong kernels: each has one bug, which the tests of its ladder have to find, and find for the right reason.
-// tests/dayNN_wrong.cu says below each kernel
+// dayNN_name/tests/wrong.cu says below each kernel
 //
 //   MUST_REJECT(matmul, drops_tail, "300 x 1 x 5: c[0,0] is");
 //

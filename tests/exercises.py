@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Tests the exercises as a learner meets them, on this CPU: for every day that has one the skeleton fails stage 1, the
 rung that the ladder names as the solution passes all stages, and the rung to start from passes the first two and fails a
-gate. Where there is a tests/hints/dayNN.txt, the code of hint 3 with its lines in its holes, in place of the skeleton's
+gate. Where there is a dayNN_name/tests/hints.txt, the code of hint 3 with its lines in its holes, in place of the skeleton's
 `// your code`, passes all stages, too. Of the rungs, each of which is an exercise, too: what the learner's file
 begins as compiles, is right, and fails the gates that the rung itself passes. Works in a my/ of its own.
 
@@ -72,7 +72,7 @@ def python_rung_complaints(rung):
 
 def filled(day):
     """The skeleton with the code of the note's last hint, its holes filled; None where nothing says with what."""
-    path = ROOT / "tests" / "hints" / f"day{day.number:02d}.txt"
+    path = day.folder / "tests" / "hints.txt"
     if not path.exists():
         return None
     parts = [line for line in path.read_text(encoding="utf-8").splitlines() if line and not line.startswith("#")]

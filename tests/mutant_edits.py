@@ -3,7 +3,7 @@
 """Tests the tests with bugs that were written by hand: each is put into a day's files, and the day's tests must fail. What the
 translator makes by itself (tests/mutants.py) needs no edit here: these are bugs of host code, of launches, of several lines.
 
-    tests/mutant_edits.py               every edit of every tests/mutants/dayNN.txt
+    tests/mutant_edits.py               every edit of every dayNN_name/tests/mutants.txt
     tests/mutant_edits.py --only day05  those whose place or reason contains a word
     tests/mutant_edits.py --sample 12   twelve of them, spread over all
     tests/mutant_edits.py --list        what there is; builds nothing
@@ -55,24 +55,22 @@ def fail(message):
 
 
 def read_mutants(path):
-    """The edits of one tests/mutants/dayNN.txt, each checked against the source that it changes."""
-    day = path.stem
-    folders = list(ROOT.glob(f"{day}_*/"))
-    if len(folders) != 1:
-        fail(f"{path.name}: there is no one folder {day}_*")
+    """The edits of one dayNN_name/tests/mutants.txt, each checked against the source that it changes."""
+    folder = path.parent.parent
+    named = path.relative_to(ROOT)
     result, header, old, new = [], None, [], []
 
     def finish():
         if header is None:
             return
         name, _, reason = header.partition(": ")
-        file = folders[0] / name
+        file = folder / name
         if not file.is_file() or not reason or not old:
-            fail(f'{path.name}: "{header}" names no file of {folders[0].name}, or lacks a reason or a "- " line')
+            fail(f'{named}: "{header}" names no file of {folder.name}, or lacks a reason or a "- " line')
         text, count = "\n".join(old), file.read_text(encoding="utf-8").count("\n".join(old))
         if count != 1:
-            fail(f"{path.name}: in {name} this occurs {count} times, not once:\n{text}")
-        result.append(Mutant(day, file.relative_to(ROOT), reason, text, "\n".join(new)))
+            fail(f"{named}: in {name} this occurs {count} times, not once:\n{text}")
+        result.append(Mutant(folder.name[:5], file.relative_to(ROOT), reason, text, "\n".join(new)))
 
     for line in path.read_text(encoding="utf-8").splitlines():
         if line.startswith("- "):
@@ -158,7 +156,7 @@ def main():
     parser.add_argument("--verbose", action="store_true", help="print how each test failed")
     arguments = parser.parse_args()
 
-    mutants = [mutant for path in sorted((ROOT / "tests" / "mutants").glob("*.txt")) for mutant in read_mutants(path)]
+    mutants = [mutant for path in sorted(ROOT.glob("day[0-9][0-9]_*/tests/mutants.txt")) for mutant in read_mutants(path)]
     if arguments.only:
         mutants = [m for m in mutants if arguments.only in str(m.file) or arguments.only in m.reason]
     if arguments.sample and arguments.sample < len(mutants):

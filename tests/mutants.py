@@ -16,7 +16,7 @@ which ends at the first failure; a run that takes far too long has found one, to
 survives is tried again with every access watched, as ./days test does: a barrier that is missing, an element past the end of a
 thread's own array are right by luck in a plain run. --plain and --seconds leave that out.
 
-A mutant that changes nothing that can be observed counts for nothing. tests/mutants/dayNN.txt lists those, with the reason:
+A mutant that changes nothing that can be observed counts for nothing. dayNN_name/tests/mutants.txt lists those, with the reason:
 
     03_box_running.cu: a pixel more of the row is staged than anybody reads
     = for (int i = threadIdx.x; i < kRowPart + 2 * radius; i += kBlock) {
@@ -72,8 +72,8 @@ def source_line(mutant):
     return (ROOT / mutant.file).read_text(encoding="utf-8").splitlines()[mutant.line - 1].strip()
 
 
-def read_unseen(day, folder):
-    path = ROOT / "tests" / "mutants" / f"{day}.txt"
+def read_unseen(folder):
+    path = ROOT / folder.name / "tests" / "mutants.txt"
     entries, header = [], None
     for line in path.read_text(encoding="utf-8").splitlines() if path.is_file() else ():
         if line.startswith("= "):
@@ -87,7 +87,7 @@ def read_unseen(day, folder):
     for header, lines in entries:
         name, _, reason = (header or "").partition(": ")
         if not reason or len(lines) < 2:
-            fail(f'{path.name}: "{header}" lacks a reason, or a line of the source and an edit after "= "')
+            fail(f'{path.relative_to(ROOT)}: "{header}" lacks a reason, or a line of the source and an edit after "= "')
         result.append(Unseen(f"{folder.name}/{name}", reason, lines[0], tuple(lines[1:])))
     return result
 
@@ -110,7 +110,7 @@ def mutants_of(folder):
     """Those of the day's own files, once each; paths relative to the root."""
     day = folder.name[:5]
     lists = [path for path in (BUILD / "CMakeFiles").glob(f"{day}_*.dir/**/*.mutants")
-             if path.with_suffix("").is_file() and (ROOT / folder.name / path.name.split(".o.")[0]).is_file()]
+             if path.with_suffix("").is_file() and path.parent.name != "tests" and (ROOT / folder.name / path.name.split(".o.")[0]).is_file()]
     result = []
     for mutant in mutants.read_lists(lists):
         file = os.path.relpath(mutant.file, ROOT)
@@ -177,11 +177,11 @@ def judge(folder, arguments):
     if python and not every:
         print(f"{day}: none of its kernels is a function of Python's, and so there are no mutants", flush=True)
         return True
-    unseen = read_unseen(day, folder)
+    unseen = read_unseen(folder)
     for entry in unseen:
         for edit in entry.edits:
             if not any(mutant.edit == edit and entry.covers(mutant) for mutant in every):
-                fail(f'tests/mutants/{day}.txt: {entry.file} has no mutant "{edit}" in a line "{entry.line}"')
+                fail(f'{folder.name}/tests/mutants.txt: {entry.file} has no mutant "{edit}" in a line "{entry.line}"')
     chosen = [m for m in every if not any(entry.covers(m) for entry in unseen)]
     excused = len(every) - len(chosen)
     if arguments.only:

@@ -3,7 +3,7 @@
 // The tests that every program day has: each of its programs ends with 0 and says "ok: ..." or "skip: ..." at
 // last, in three orders of streams and threads; and each of its mistakes fails and prints what its comments say.
 //
-//   TEST_PROGRAMS(day60);   // in tests/day60_test.cpp; cmake/AddProgramDay.cmake builds the programs beside it
+//   TEST_PROGRAMS(day60);   // in the day's tests/test.cpp; cmake/AddProgramDay.cmake builds the programs beside it
 #pragma once
 
 #include <gtest/gtest.h>

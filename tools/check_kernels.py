@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-FILES = ("day[0-9][0-9]_*/**/*.cu*", "common/*.cu*", "tests/day[0-9][0-9]_*.cu", "bench/*.cu")
+FILES = ("day[0-9][0-9]_*/**/*.cu*", "common/*.cu*", "bench/*.cu")
 LADDERS = "day[0-9][0-9]_*/ladder.cpp"
 NO_CODE = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.DOTALL)  # comments and strings
 CHECK = re.compile(r"\bCUDA_CHECK_LAUNCH\s*\(|\bcuda(?:GetLastError|PeekAtLastError)\s*\(")

@@ -4,7 +4,7 @@
 
     tools/mistake.py DAY NAME
 
-dayNN_*/mistakes.txt has the edits, as tests/mutants has them:
+dayNN_*/mistakes.txt has the edits, as its tests/mutants.txt has them:
 
     no_guard: threads beyond the matrix compute and write, too
     - if (row >= m || col >= n) return;

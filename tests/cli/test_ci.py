@@ -61,8 +61,8 @@ class Days(support.Case):
     def test_the_last_day_and_two_others(self):
         self.commit(25 * 3600, "day07_x/01_a.cu")  # too long ago
         self.commit(23 * 3600, "day11_x/01_a.cu")
-        self.commit(3600, "tests/day12_test.cpp", "README.md")
-        self.commit(0, "docs/notebooks/day13.ipynb", "tests/mutants/day14.txt", "docs/results/h200/day15.json")
+        self.commit(3600, "day12_x/tests/test.cpp", "README.md")
+        self.commit(0, "docs/notebooks/day13.ipynb", "day14_x/tests/mutants.txt", "docs/results/h200/day15.json")
         got, said = self.chosen("12")
         self.assertEqual(len(got), 6)
         self.assertLessEqual({"11", "12", "13", "14"}, set(got))

@@ -233,10 +233,10 @@ class Race(unittest.TestCase):
 
 class Files(support.Case):
     def test_every_file_names_ladders_of_its_day(self):
-        files = sorted((ROOT / "bench").glob("day*_contestants.py"))
+        files = sorted(ROOT.glob("day*/tests/contestants.py"))
         self.assertTrue(files)
         for file in files:
-            number = file.name[3:5]
+            number = file.parent.parent.name[3:5]
             entries, shapes = contestants.load(catalog.resolve(number, "bench"))
             self.assertLessEqual(set(shapes), {ladder for ladder, _, _ in entries})
             self.assertTrue(entries)
@@ -279,8 +279,8 @@ class Files(support.Case):
 
     @unittest.skipUnless(importlib.util.find_spec("torch"), "PyTorch is not installed: its contestants are not checked")
     def test_the_contestants_are_right(self):
-        for file in sorted((ROOT / "bench").glob("day*_contestants.py")):
-            done = subprocess.run([sys.executable, str(ROOT / "bench" / "contestants.py"), file.name[3:5]],
+        for file in sorted(ROOT.glob("day*/tests/contestants.py")):
+            done = subprocess.run([sys.executable, str(ROOT / "bench" / "contestants.py"), file.parent.parent.name[3:5]],
                                   stdout=subprocess.PIPE, universal_newlines=True, check=False)
             self.assertEqual(done.returncode, 0, done.stdout)
             self.assertIn(" ok\n", done.stdout)

@@ -32,8 +32,8 @@ class Mutants(support.Case):
         self.day = self.folder / "day99_lines"
         self.day.mkdir()
         (self.day / "01_lines.cu").write_text("int a;\nint b;\nint c;\nint d;\n")
-        (self.folder / "tests" / "mutants").mkdir(parents=True)
-        self.unseen = self.folder / "tests" / "mutants" / "day99.txt"
+        (self.day / "tests").mkdir()
+        self.unseen = self.day / "tests" / "mutants.txt"
         self.table = self.folder / "mutants.md"
         self.table.write_text("# Scores\n\n| day | mutants |\n|---|---|\n| 98 | 7 |\n\nWhat follows.\n")
         mutant = days_mutants.mutants.Mutant

@@ -6,13 +6,13 @@ import re
 import unittest
 
 import support
-from days_cli import catalog, exercises, paths
+from days_cli import catalog, exercises, outputs, paths
 
 
 class New(support.Case):
     def setUp(self):
         super().setUp()
-        for name in ("tests", "bench", "day05_matmul", "day99_extra"):
+        for name in ("day05_matmul", "day99_extra"):
             (self.folder / name).mkdir()
         self.replace(paths, "ROOT", self.folder)
 
@@ -25,7 +25,8 @@ class New(support.Case):
         self.assertEqual(self.files(), [
             "day14_softmax/01_naive.cu", "day14_softmax/02_neighbours.cu", "day14_softmax/README.md",
             "day14_softmax/exercise.cu", "day14_softmax/ladder.cpp", "day14_softmax/reference.cpp",
-            "day14_softmax/softmax.h", "tests/day14_test.cpp", "tests/day14_wrong.cu", "tests/mutants/day14.txt"])
+            "day14_softmax/softmax.h", "day14_softmax/tests/mutants.txt", "day14_softmax/tests/test.cpp",
+            "day14_softmax/tests/wrong.cu"])
         for name in self.files():
             self.assertIn(name, out)
             self.assertNotRegex((self.folder / name).read_text(), r"@\w+@")
@@ -40,7 +41,7 @@ class New(support.Case):
         support.forget()
         day = catalog.resolve("softmax", "run")
         self.assertEqual(day.front_matter(), {"title": "Softmax", "teaches": "What it teaches, in a line for the README's table",
-                                              "kind": "ladder", "track": "Reductions and norms", "order": 3, "builds_on": [], "minutes": 60})
+                                              "kind": "ladder", "builds_on": [], "minutes": 60})
         self.assertEqual(len(exercises.hints(exercises.resolve("softmax", "hint"))), 3)
         self.assertRegex((self.folder / "day14_softmax" / "README.md").read_text(),
                          r"\n    nvcc .* day14_softmax/\*\.cu day14_softmax/\*\.cpp -o day14\n")
@@ -72,22 +73,27 @@ class New(support.Case):
             self.refuses("97", name, f'"{name}" cannot be a name')
 
     def test_leftover_file(self):
-        (self.folder / "tests" / "day97_test.cpp").write_text("mine")
-        self.refuses("97", "fresh", "there is tests/day97_test.cpp already")
-        self.assertEqual((self.folder / "tests" / "day97_test.cpp").read_text(), "mine")
+        (self.folder / "day97_fresh").write_text("mine")
+        self.assertEqual(self.days("new", "97", "fresh")[0], 3)
+        self.assertEqual((self.folder / "day97_fresh").read_text(), "mine")
 
     @unittest.skipIf(os.geteuid() == 0, "root may write anywhere")
     def test_no_permission(self):
-        (self.folder / "tests").chmod(0o500)
+        self.folder.chmod(0o500)
         self.assertEqual(self.days("new", "97", "fresh")[0], 3)
-        (self.folder / "tests").chmod(0o700)
+        self.folder.chmod(0o700)
         self.assertEqual(self.files(), [])
 
     def test_all_or_nothing(self):
-        (self.folder / "tests").rmdir()
-        (self.folder / "tests").write_text("a file where the folder should be")
+        put = outputs.put
+
+        def until_the_tests(path, text):
+            if path.parent.name == "tests":
+                raise OSError("no space left")
+            put(path, text)
+
+        self.replace(outputs, "put", until_the_tests)
         self.assertEqual(self.days("new", "97", "fresh")[0], 3)
-        self.assertEqual(self.files(), ["tests"])
         self.assertFalse((self.folder / "day97_fresh").exists())
 
     def test_templates_carry_the_licence(self):

@@ -33,7 +33,7 @@ class Day:
         return f"day{self.number:02d}_{self.name}"
 
     def front_matter(self):
-        """title, kind, track, order, builds_on, minutes, as the note says them; {} without a note."""
+        """title, kind, builds_on, minutes, as the note says them; {} without a note."""
         try:
             text = (self.folder / "README.md").read_text(encoding="utf-8")
         except OSError:

@@ -51,9 +51,9 @@ class Day:
         return module.launch
 
     def wrong(self):
-        """The wrong launchers of tests/dayNN_wrong.py."""
+        """The wrong launchers of the day's tests/wrong.py."""
         from python_days import wrong
-        path = paths.ROOT / "tests" / f"day{self.number:02d}_wrong.py"
+        path = self.folder / "tests" / "wrong.py"
         return wrong.of_module(load(path)) if path.exists() else []
 
 
@@ -67,7 +67,7 @@ def _refusal(error):
 def load(path):
     """A file as a module. What is wrong with it is said in one line, with the place."""
     path = Path(path).resolve()
-    name = f"python_days_file_{path.parent.name}_{path.stem}"
+    name = "_".join(("python_days_file", *path.parts[-3:-1], path.stem))
     if name in sys.modules:
         return sys.modules[name]
     spec = importlib.util.spec_from_file_location(name, path)

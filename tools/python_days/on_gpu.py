@@ -13,7 +13,7 @@ import time
 
 import numpy as np
 
-from days_cli import console, outputs, paths, result_table, results
+from days_cli import console, outputs, result_table, results
 from days_cli import gpu as gpus
 from days_cli.errors import ENVIRONMENT, WRONG, DaysError
 from python_days import cases, plain
@@ -219,8 +219,8 @@ class Skip(Exception):
 
 
 def _contestants(day, ladder):
-    """[(name, make)] of bench/dayNN_contestants.py, which has CONTESTANTS = [(ladder, name, make), ...]."""
-    path = paths.ROOT / "bench" / f"day{day.number:02d}_contestants.py"
+    """[(name, make)] of dayNN_name/tests/contestants.py, which has CONTESTANTS = [(ladder, name, make), ...]."""
+    path = day.folder / "tests" / "contestants.py"
     if not path.exists():
         return []
     sys.modules.setdefault("contestants", sys.modules[__name__])  # `from contestants import Skip`

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Wrong kernels of tests/dayNN_wrong.py: each launcher says what rejects it."""
+"""Wrong kernels of dayNN_name/tests/wrong.py: each launcher says what rejects it."""
 from __future__ import annotations
 
 from dataclasses import dataclass

@@ -41,7 +41,7 @@ HELP = """./days bench [DAY] [flags]     Google Benchmark: one day, or all of th
                           Google Benchmark's own output is shown
 
 Where this Python has a PyTorch that sees the GPU, a day's contestants from
-there race too (bench/dayNN_contestants.py), and are in the same table.
+there race too (dayNN_name/tests/contestants.py), and are in the same table.
 
 Of a program day each program times itself, on a GPU alone.
 
@@ -415,7 +415,7 @@ def _merge(day, new):
 
 def _race_python(day, file):
     """Adds PyTorch's contestants to the results, where the day has some and this Python has a PyTorch with CUDA."""
-    if not (paths.ROOT / "bench" / f"day{day.number:02d}_contestants.py").exists():
+    if not (day.folder / "tests" / "contestants.py").exists():
         return 0
     has = subprocess.run([sys.executable, "-c", "import sys, torch; sys.exit(not torch.cuda.is_available())"], check=False,
                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0

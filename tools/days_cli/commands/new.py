@@ -8,8 +8,8 @@ from days_cli import arguments, catalog, console, kinds, outputs, paths
 from days_cli.errors import DaysError
 
 USAGE = "NN NAME"
-SUMMARY = "starts a day: folder and tests"
-HELP = """./days new NN NAME     starts day NN: dayNN_NAME/ and tests/dayNN_*
+SUMMARY = "starts a day"
+HELP = """./days new NN NAME     starts day NN in a folder of its own
 
   --kind ladder|program|python
                          kernels that compete (default), programs of their own
@@ -40,7 +40,7 @@ def run(args):
         raise DaysError(f"new cannot write {kinds.title(kind)} yet, as nothing would run it; what such a day holds is in "
                         'CONTRIBUTING.md, "Kinds of days"', f"./days new {number:02d} {name} --kind program")
     _check(number, name)
-    day = catalog.Day(number, name, _track(name), paths.ROOT / f"day{number:02d}_{name}")
+    day = catalog.Day(number, name, "", paths.ROOT / f"day{number:02d}_{name}")
     made = _write(day, kind)
     for path in made:
         console.say(f"wrote {console.paint(str(path), 'cyan')}")
@@ -72,35 +72,17 @@ def _check(number, name):
             raise DaysError(f"{name} is day {day.number:02d} in the plan", f"./days new {day.number:02d} {name}")
 
 
-def _track(name):
-    return next((day.track for day in catalog.all_days() if day.name == name), "")
-
-
-def _order(day):
-    for track, days in catalog.tracks():
-        names = [planned.name for planned in days]
-        if track == day.track and day.name in names:
-            return names.index(day.name) + 1
-    return day.number
-
-
 def _write(day, kind):
     values = {"NN": f"{day.number:02d}", "number": str(day.number), "name": day.name,
               "Name": "".join(part.capitalize() for part in day.name.split("_")),
-              "title": day.name.replace("_", " ").capitalize(), "track": day.track or "More days",
-              "order": str(_order(day))}
+              "title": day.name.replace("_", " ").capitalize()}
 
     def fill(text):
         return re.sub(r"@(\w+)@", lambda match: values[match.group(1)], text)
 
     files = {}
     for template in sorted((paths.TEMPLATES / kind).rglob("*.in")):
-        part, _, rest = template.relative_to(paths.TEMPLATES / kind).as_posix()[:-len(".in")].partition("/")
-        path = paths.ROOT / (day.target if part == "day" else part) / fill(rest)
-        files[path] = fill(template.read_text(encoding="utf-8"))
-    for path in files:
-        if path.exists():
-            raise DaysError(f"there is {path.relative_to(paths.ROOT)} already", "git status")
+        files[day.folder / fill(template.relative_to(paths.TEMPLATES / kind).as_posix()[:-len(".in")])] = fill(template.read_text(encoding="utf-8"))
     made = []
     try:
         for path, text in files.items():
@@ -110,7 +92,7 @@ def _write(day, kind):
     except OSError:
         for path in made:  # all or nothing
             path.unlink(missing_ok=True)
-        for folder in sorted({path.parent for path in made if day.folder in path.parents}, reverse=True):
+        for folder in sorted({path.parent for path in made}, reverse=True):
             if folder.is_dir():
                 folder.rmdir()
         raise
