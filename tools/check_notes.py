@@ -12,6 +12,7 @@
 - an output that README.md shows and no note, whose outputs tools/note_outputs.py holds to their commands
 - a note of more words than 1,200 and 400 more for each rung, a heading `### N · ...`: one idea is told in 1,200 to 2,000, a ladder of seven
   in 4,000. Code, outputs, tables and results don't count
+- a note whose `minutes` are fewer than it takes to read it, at 150 words a minute, and ten more for its exercise
 - a note without the nvcc line that builds its day, or one of its programs
 - an entry of docs/glossary.md that is longer than 60 words, has no number, or is not in its place by the alphabet
 
@@ -28,6 +29,7 @@ import note_outputs  # noqa: E402
 from days_cli import catalog, program_day, results  # noqa: E402
 
 MOST_WORDS = 60
+WORDS_A_MINUTE = 150
 WORDS, WORDS_OF_A_RUNG = 1200, 400
 _LINK = re.compile(r"!?\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^()\s]+)\)")
 _DAYS = re.compile(r"\b[Dd]ays?\s+\[?(\d{1,2}(?:(?:,\s+(?:and\s+|or\s+)?|\s+and\s+|\s+or\s+|\s+to\s+)\d{1,2})*)\b")
@@ -116,6 +118,13 @@ def length(text):
         yield 1, f"{words:,} words, at most {most:,} for {rungs} rungs: say less, or split a rung that needs three readings"
 
 
+def minutes(day, text):
+    """Complaints of a note that promises to take less time than it does."""
+    reading, said = len(blank(prose(text), r"^\|.*?$").split()) // WORDS_A_MINUTE, day.front_matter().get("minutes", 0)
+    if said < reading + 10:
+        yield 1, f"minutes: {said}, and to read it takes {reading}: an exercise is at least 10 more"
+
+
 def commands(day, text):
     """Complaints of a note without the nvcc line of its day, or of each of its programs: some readers have nothing but nvcc."""
     lines = re.findall(r"^ *nvcc .*$", re.sub(r" *\\\n *", " ", text), re.MULTILINE)
@@ -196,7 +205,8 @@ def complaints():
             found += borrowed(text, [(day.folder / "README.md").read_text(encoding="utf-8") for day in here])
         for day in here:
             if day.folder == path.parent:
-                found += [*builds_on(day, numbers), *listings(day.folder, text), *length(text), *commands(day, text)]
+                found += [*builds_on(day, numbers), *listings(day.folder, text), *length(text), *minutes(day, text),
+                          *commands(day, text)]
         for line, what in sorted(found):
             yield f"{path.relative_to(ROOT)}:{line}: {what}"
 

@@ -14,18 +14,42 @@ BEGIN, END = "<!-- days: written by tools/readme_table.py -->", "<!-- days end -
 
 
 def table():
-    """Track by track one row a day that is here, in teaching order."""
-    rows = ["| Day | What you build | What it teaches | Builds on | Minutes |", "|---|---|---|---|---|"]
+    """The spine, each of its days with the side days that hang on it; then these, track by track."""
+    here, spine = catalog.here(), catalog.spine()
+    there = [day for day in spine if day.folder]
+    minutes = sum(day.front_matter().get("minutes", 0) for day in there)
+    side = {}
+    for day in (day for day in catalog.all_days() if day.folder and day not in spine):
+        side.setdefault(catalog.hangs_on(day), []).append(day)
+    rows = [f"**The spine**: {len(spine)} days from one addition to a GPT that speaks, {len(there)} of them here: {minutes / 60:.0f} hours of "
+            "reading, writing and measuring. What a day builds on stands before it.", "",
+            "| Day | What you build | What it teaches | Minutes | Side days |", "|---|---|---|---|---|"]
+    for day in spine:
+        beside = " ".join(_link(other) for other in side.get(day, []))
+        rows.append(f"| {_link(day)} | {_about(day)} | {beside} |" if day.folder else f"| {day.number:02d} | {_title(day)}: planned | | | |")
+    rows += ["", f"**Side days**: the {len(here) - len(there)} others, by track.", "",
+             "| Day | What you build | Builds on | What it teaches | Minutes |", "|---|---|---|---|---|"]
     for track, days in catalog.tracks():
-        days = [day for day in days if day.folder]
+        days = [day for day in days if day.folder and day not in spine]
         if days:
             rows.append(f"| | **{track}** | | | |")
         for day in days:
-            note = day.front_matter()
-            title, before = note.get("title", day.name.replace("_", " ")), ", ".join(f"{int(word):02d}" for word in note.get("builds_on", []))
-            rows.append(f"| [{day.number:02d}]({day.folder.name}/README.md) | {title} | {note.get('teaches', '')} | {before} "
-                        f"| {note.get('minutes', '')} |")
+            title, before = _title(day), ", ".join(f"{number:02d}" for number in catalog.builds_on(day))
+            rows.append(f"| {_link(day)} | {title} | {before} |{_about(day)[len(title) + 2:]} |")
     return "\n".join(rows)
+
+
+def _link(day):
+    return f"[{day.number:02d}]({day.folder.name}/README.md)"
+
+
+def _title(day):
+    return day.front_matter().get("title", day.name.replace("_", " ")) if day.folder else day.name.replace("_", " ")
+
+
+def _about(day):
+    note = day.front_matter()
+    return f"{_title(day)} | {note.get('teaches', '')} | {note.get('minutes', '')}"
 
 
 def main(arguments):

@@ -18,7 +18,7 @@ sys.path.insert(0, str(ROOT / "tools"))
 
 from days_cli import catalog, cmake_tools, console, gpu, main, settings, toolchain  # noqa: E402
 
-_CACHED = (catalog.tracks, cmake_tools.oldest_cmake, gpu.detect, settings.load, toolchain.ccache_place,
+_CACHED = (catalog.tracks, catalog.spine, catalog.hangs_on, cmake_tools.oldest_cmake, gpu.detect, settings.load, toolchain.ccache_place,
            toolchain.host_compiler, toolchain.nvcc, toolchain.nvcc_host)
 
 

@@ -27,6 +27,31 @@ class Plan(support.Case):
                 seen.add(day.number)
 
 
+class Spine(support.Case):
+    def test_what_a_day_builds_on_stands_before_it(self):
+        seen = []
+        for day in catalog.spine():
+            for earlier in catalog.builds_on(day):
+                self.assertIn(earlier, seen, f"{day.target} builds on day {earlier}, which is not before it on the spine")
+            seen.append(day.number)
+        self.assertEqual(len(seen), len(set(seen)))
+
+    def test_every_other_day_hangs_on_one_of_them(self):
+        for day in catalog.here():
+            after = catalog.hangs_on(day)
+            if day in catalog.spine() or not day.track:
+                self.assertIsNone(after, day.label)
+                continue
+            self.assertIn(after, catalog.spine(), f"{day.label}: whom of the spine does it build on?")
+            allowed = {other.number for other in catalog.spine()[:catalog.spine().index(after) + 1]}
+            for earlier in catalog.builds_on(day):
+                self.assertTrue(earlier in allowed or earlier not in {other.number for other in catalog.spine()}, day.label)
+
+    def test_side_days_of_side_days(self):
+        hang = {side.number: catalog.hangs_on(side).number for side in catalog.here() if catalog.hangs_on(side)}
+        self.assertEqual({number: hang[number] for number in (3, 4, 9, 41, 59, 72)}, {3: 1, 4: 1, 9: 7, 41: 7, 59: 16, 72: 14})
+
+
 class Names(support.Case):
     """With the days 05 matmul, 06 matmul_coalesced, 14 softmax here, 40 nsight_compute planned, 99 extra of its own."""
 
@@ -50,8 +75,8 @@ class Names(support.Case):
 
     def test_nearest(self):
         self.assertEqual(self.wrong("sofmax"), ('no day "sofmax". Nearest: 14 softmax', "./days run 14"))
-        self.assertEqual(self.wrong("98"), ('no day "98". Nearest: 99 extra', "./days run 99"))
-        self.assertEqual(self.wrong("0"), ('no day "0". Nearest: 05 matmul', "./days run 5"))
+        for word in ("98", "0", "100"):  # a number's neighbour has nothing to do with it
+            self.assertEqual(self.wrong(word), (f'no day "{word}". They have the numbers 1 to 99', "./days list"))
 
     def test_ambiguous(self):
         self.assertEqual(self.wrong("mat"), ('"mat" may be 05 matmul, 06 matmul_coalesced', "./days run 5"))

@@ -8,7 +8,7 @@ import subprocess
 import unittest
 
 import support
-from days_cli import arguments, gpu, programs, run_build
+from days_cli import arguments, catalog, gpu, programs, run_build
 from days_cli.errors import DaysError
 from support import ROOT
 
@@ -83,14 +83,21 @@ class Form(support.Case):
             self.assertEqual(code, 0)
             self.assertIn("86 days of GPU programming", out)
             self.assertIn(where, " ".join(out.split()))
-            self.assertIn("<- start here: 01 vector_add", out)
+            self.assertIn("<- start here", out)
+            self.assertIn("./days run 1  ./days check 1  and day01_vector_add/README.md", out)
+            self.assertLessEqual(max(map(len, out.splitlines())), 80)
 
     def test_list(self):
         code, out, _ = self.days("list")
         self.assertEqual(code, 0)
         self.assertIn("05 matmul", out)
-        self.assertRegex(out, r"14 softmax +planned|14 softmax")
-        self.assertEqual(len([line for line in out.splitlines() if line.startswith("  ")]), 86)
+        for day in catalog.all_days():
+            self.assertEqual(len(re.findall(rf"\b{day.number:02d}\s+{day.name}\b", out)), 1, day.label)
+            if day.folder:  # whole titles, on as many lines as they take
+                self.assertIn(str(day.front_matter()["title"]), " ".join(out.split()))
+        self.assertLessEqual(max(map(len, out.splitlines())), 80)
+        spine = [int(line[2:4]) for line in out.partition("\n\n")[0].splitlines() if line[2:4].isdecimal()]
+        self.assertEqual(spine, [day.number for day in catalog.spine()])
 
     def test_any_folder_and_link(self):
         link = self.folder / "a link"

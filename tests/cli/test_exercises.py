@@ -403,14 +403,6 @@ class Files(unittest.TestCase):
         values, _ = judge.measure(judge.Kernel(self.day, "lanes_across"))
         self.assertEqual((values["launches"], values["workspace"]), (1, 0))
 
-    def test_next_goes_on_after_what_is_solved(self):
-        first = self.run_days("next")[1]
-        self.assertIn("day 01 vector_add", first)
-        exercises.remember(exercises.resolve("1", "check"), solved="2026-01-01")
-        following = self.run_days("next")[1]
-        self.assertIn("Next: day 16 device_query", following)
-        self.assertIn("0 of 7 rungs of day 01 vector_add solved", following)
-
     def test_a_day_without_exercise(self):
         bare = dataclasses.replace(self.day, folder=paths.MY)
         with mock.patch.object(exercises.catalog, "resolve", return_value=bare), self.assertRaises(DaysError) as raised:

@@ -101,6 +101,13 @@ class Listings(Case):
         self.assertGreaterEqual(len(found), 3)  # day 06 simplifies the names in its other two
 
 
+class Minutes(unittest.TestCase):
+    def test_a_day_takes_longer_than_its_reading(self):
+        for minutes, words, good in ((20, 1500, True), (19, 1500, False), (0, 0, False)):
+            day = mock.Mock(front_matter=lambda minutes=minutes: {"minutes": minutes})
+            self.assertEqual(list(check_notes.minutes(day, "word " * words)) == [], good, (minutes, words))
+
+
 class Length(unittest.TestCase):
     def found(self, words, rungs, more=""):
         text = "---\ntitle: A B\n---\n" + more + "".join(f"### {i} · rung\n" for i in range(rungs)) + "\n\n" + "word " * (words - 4 * rungs) + "\n"

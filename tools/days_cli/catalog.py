@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The days: planned (tracks.json, in teaching order) and here (folders dayNN_name), and what a learner may call one."""
+"""The days: planned (tracks.json: the spine, and all days by tracks, in teaching order) and here (folders dayNN_name), and what a
+learner may call one."""
 from __future__ import annotations
 
 import difflib
@@ -13,6 +14,7 @@ from typing import Optional
 from days_cli import kinds, paths
 from days_cli.errors import USAGE, DaysError
 
+SPINE = "Spine"
 _FOLDER = re.compile(r"day(\d\d)_([a-z0-9_]+)")
 
 
@@ -67,6 +69,10 @@ def _scalar(text):
     return int(text) if re.fullmatch(r"[1-9]\d*|0", text) else text
 
 
+def _plan():
+    return json.loads(paths.TRACKS.read_text(encoding="utf-8"))
+
+
 @functools.lru_cache(maxsize=None)
 def tracks():
     """((track, (Day, ...)), ...) in teaching order; folders that the plan does not know come last, as "More days"."""
@@ -76,7 +82,7 @@ def tracks():
         if match and folder.is_dir():
             folders[int(match.group(1)), match.group(2)] = folder
     result = []
-    for track in json.loads(paths.TRACKS.read_text(encoding="utf-8")):
+    for track in _plan()["tracks"]:
         names = ((int(entry[:2]), entry[3:]) for entry in track["days"])
         result.append((track["name"], tuple(Day(number, name, track["name"], folders.pop((number, name), None))
                                             for number, name in names)))
@@ -87,8 +93,35 @@ def tracks():
 
 
 def all_days():
-    """Every day, planned or here, in teaching order."""
+    """Every day, planned or here, track by track."""
     return [day for _, days in tracks() for day in days]
+
+
+@functools.lru_cache(maxsize=None)
+def spine():
+    """The days, planned or here, that lead through the whole course: what one builds on stands before it."""
+    known = {day.number: day for day in all_days() if day.track}
+    return tuple(known[number] for number in _plan()["spine"])
+
+
+def builds_on(day):
+    """The numbers of the days that a note says it builds on."""
+    return [int(str(word)[:2]) for word in day.front_matter().get("builds_on", [])] if day.folder else []
+
+
+@functools.lru_cache(maxsize=None)
+def hangs_on(day):
+    """The spine day after which a side day can be done: the last of those that it builds on, or that these do. None of a spine day, and
+    where the note does not say."""
+    order, known = {other.number: place for place, other in enumerate(spine())}, {other.number: other for other in all_days() if other.folder}
+    if day.number in order:
+        return None
+    before, more = set(), set(builds_on(day))
+    while more:
+        before |= more
+        more = {earlier for number in more if number in known for earlier in builds_on(known[number])} - before
+    last = max((number for number in before if number in order), key=order.get, default=None)
+    return known.get(last)
 
 
 def here():
@@ -129,10 +162,8 @@ def _by_number(number, word, command):
     if matches:
         # A folder may carry a planned number under a name of its own: what is here is what can be run.
         return _if_here(next((day for day in matches if day.folder), matches[0]), command)
-    nearest = min(here(), key=lambda day: abs(day.number - number), default=None)
-    if nearest is None:
-        raise DaysError(f'no day "{word}"', "./days list")
-    raise DaysError(f'no day "{word}". Nearest: {nearest.label}', f"./days {command} {nearest.number}")
+    raise DaysError(f'no day "{word}". They have the numbers {min(day.number for day in all_days())} to '
+                    f"{max(day.number for day in all_days())}", "./days list")
 
 
 def _if_here(day, command):

@@ -7,11 +7,12 @@ from __future__ import annotations
 import contextlib
 import datetime
 import fcntl
+import functools
 import json
 import os
 import re
 
-from days_cli import catalog, console, kinds, outputs, paths, rungs
+from days_cli import catalog, console, kinds, ladders, outputs, paths, rungs
 from days_cli.errors import ENVIRONMENT, DaysError
 
 _PROGRESS = "progress.json"
@@ -200,14 +201,14 @@ def _key(what):
 
 
 def progress(what):
-    """{"solved": date or absent, "hints": seen, "solution": True once seen, "last": the last check's verdict, "begun": the
+    """{"solved": its moment or absent, "hints": seen, "solution": True once seen, "last": the last check's verdict, "begun": the
     version of the day that the file was begun from}"""
     return _load().get(_key(what), {})
 
 
 def remember(what, **facts):
     """Adds to the progress. Where that cannot be saved, a line says so: it is not what the command was asked for. The
-    first date of "solved" stays."""
+    first moment of "solved" stays."""
     try:
         _make_folder()
         with _lock():
@@ -220,24 +221,62 @@ def remember(what, **facts):
         console.note(f"warning: your progress could not be saved: {why}")
 
 
+def now():
+    """A moment as progress keeps it: later ones are greater."""
+    return datetime.datetime.now().isoformat(timespec="seconds")
+
+
+@functools.lru_cache(maxsize=None)
+def as_rung(day):
+    """The rung that the day's first step is, where it starts from the one before that rung and comes to it; else None. Who has solved one
+    of the two has solved both."""
+    named = ladders.exercise(day) if kinds.has_rungs(day) else None
+    rung = rungs.of_day(day).get(named[2]) if named else None
+    return rung if rung and rung.before and rung.before.name == named[1] else None
+
+
+def solved_at(what, known=None):
+    """When this was solved, as now() has it; "" where it is not."""
+    known = _load() if known is None else known
+    found = known.get(_key(what), {}).get("solved", "")
+    if not found and any(key[:2] == _key(what)[:2] and "solved" in facts for key, facts in known.items()):
+        rung = as_rung(day_of(what))
+        other = what.day if isinstance(what, rungs.Rung) and rung and what.name == rung.name else rung if what is day_of(what) else None
+        found = known.get(_key(other), {}).get("solved", "") if other else ""
+    return found
+
+
 def solved_of(days):
     """Those of the days whose exercise is solved."""
     known = _load()
-    return [day for day in days if "solved" in known.get(_key(day), {})]
+    return [day for day in days if solved_at(day, known)]
+
+
+def last_solved():
+    """The day or rung that was solved last, None where none was."""
+    found = {_key(day): day for day in catalog.here()}
+    known = {key: facts["solved"] for key, facts in _load().items() if "solved" in facts and key[:2] in found}
+    for key in sorted(known, key=lambda key: (known[key], len(key)), reverse=True):
+        day, name = found[key[:2]], key[3:]
+        what = day if not name else rungs.of_day(day).get(name) if kinds.has_rungs(day) else None
+        if what:
+            return what
+    return None
 
 
 def open_rung(day, after=None):
-    """The day's first rung that can be checked and is not solved, or the first of them after that one; None where none is."""
+    """The rung to go on with: the day's first that can be checked and is not solved behind the one that is given, or that was solved last;
+    where none is behind it, the first of all. None where all are solved."""
     known, found = _load(), list(rungs.of_day(day).values()) if kinds.has_rungs(day) else []
-    if after:
-        found = found[[rung.name for rung in found].index(after.name) + 1:]
-    return next((rung for rung in found if rung.before and "solved" not in known.get(_key(rung), {})), None)
+    after = after or max((rung for rung in found if solved_at(rung, known)), key=lambda rung: solved_at(rung, known), default=None)
+    at = [rung.name for rung in found].index(after.name) + 1 if after else 0
+    return next((rung for rung in found[at:] + found[:at] if rung.before and not solved_at(rung, known)), None)
 
 
 def rungs_solved(day):
     """(how many of the day's rungs are solved, how many can be)."""
     known, found = _load(), [rung for rung in rungs.of_day(day).values() if rung.before] if kinds.has_rungs(day) else []
-    return sum("solved" in known.get(_key(rung), {}) for rung in found), len(found)
+    return sum(bool(solved_at(rung, known)) for rung in found), len(found)
 
 
 # ---- hints ----

@@ -2,9 +2,7 @@
 """days check: builds the learner's kernel and tells how far it is: correct, race-free, counters, speed."""
 from __future__ import annotations
 
-import datetime
-
-from days_cli import (arguments, console, exercises, judge, ladders, program_day, program_judge, python_day, python_judge,
+from days_cli import (arguments, console, exercises, following, judge, ladders, program_day, program_judge, python_day, python_judge,
                       python_ladders, rung_gates, rungs)
 from days_cli import gpu as gpus
 from days_cli.errors import DaysError
@@ -144,7 +142,7 @@ def _conclude(what, stages, passed):
     if passed:
         console.say("Solved. Next: " + console.paint(_after(what), "cyan") + ", or see ours: " +
                     console.paint(f"./days solution {exercises.words(what)}", "cyan"))
-        exercises.remember(what, last="solved", solved=datetime.date.today().isoformat())
+        exercises.remember(what, last="solved", solved=exercises.now())
         return
     hints, seen = len(exercises.hints(what)), exercises.progress(what).get("hints", 0)
     if hints:
@@ -153,9 +151,5 @@ def _conclude(what, stages, passed):
 
 
 def _after(what):
-    """The command that goes on: the rung after this one, where there is one that is not solved."""
-    if isinstance(what, rungs.Rung):
-        after = exercises.open_rung(what.day, what)
-        if after:
-            return f"./days check {after.words}"
-    return "./days next"
+    """The command that goes on, which `next` says as well."""
+    return following.going(just_solved=what).command

@@ -2,48 +2,80 @@
 """days next: where to go on."""
 from __future__ import annotations
 
-from days_cli import arguments, catalog, console, exercises, kinds
+from days_cli import arguments, catalog, console, exercises, following
+from days_cli.errors import DaysError
 
-USAGE = ""
-SUMMARY = "the next day whose exercise is open"
-HELP = """./days next             the next day of the tracks whose exercise you have not solved"""
+USAGE = "[--track NAME]"
+SUMMARY = "where to go on"
+HELP = """./days next               where to go on: on the spine, or in the track of the
+                          day that you solved last
+./days next --track NAME  the next day of this track, or of the spine
+
+The spine leads through the whole course; a side day hangs on one of its days.
+./days list shows both."""
+
+_SIDE_DAYS = 8  # shown at most; `list` has all
 
 
 def run(args):
-    if arguments.parse("next", args).get("--help"):
+    given = arguments.parse("next", args, {"--track": None})
+    if given.get("--help"):
         console.say(HELP)
         return 0
-    days = [day for _, track in catalog.tracks() for day in track
-            if day.folder and exercises.skeleton(day).is_file() and not kinds.refusal(day, "check")]
-    done = exercises.solved_of(days)
-    following = next((day for day in days if day not in done), None)
-    if following is None:
-        console.say(f"All {len(days)} exercises are solved.")
-        _rungs(days, done)
-        return 0
-    begun = exercises.my_file(following).exists()
-    title = following.front_matter().get("title", "")
-    console.say(f"{len(done)} of {len(days)} exercises solved. " + ("Go on with" if begun else "Next:") +
-                f" day {following.label}")
-    if title:
-        console.say(f"  {title}")
-    for command, what in ((f"./days run {following.number}", "see it run" if following.kind == "program" else "see the rungs"),
-                          (f"{following.target}/README.md", "read the note"),
-                          (f"./days check {following.number}", "write " + exercises.shown(exercises.my_file(following)))):
-        _command(command, what)
-    _rungs(days, done)
+    way = following.named(given.get("--track")) if given.get("--track") is not None else None
+    going = following.going(way)
+    if not going.days:
+        raise DaysError(f"{going.way}: none of its days is written yet", "./days list")
+    if going.rung and going.rung_first:
+        _rung(going, "Next: rung")
+    _day(going)
+    if going.rung and not going.rung_first:
+        _rung(going, "Or a rung of the last day,")
+    if going.way == catalog.SPINE:
+        _side_days()
+    else:
+        spine = following.going(catalog.SPINE)
+        if spine.day:
+            console.say(f"The spine goes on with day {spine.day.label}: " + console.paint("./days next --track spine", "cyan"))
     return 0
+
+
+def _day(going):
+    count = f"{going.way}: {len(going.solved)} of {len(going.days)} days solved."
+    if not going.day:
+        console.say(f"{going.way}: all {len(going.days)} days that are here are solved.")
+        return
+    day = going.day
+    word = "Then" if going.rung and going.rung_first else "Go on with" if exercises.my_file(day).exists() else "Next:"
+    for line in console.wrap(f"{count} {word} day {day.label}"):
+        console.say(line)
+    front = day.front_matter()
+    about = str(front.get("title", "")) + (f" ({front['minutes']} min)" if front.get("minutes") else "")
+    for line in console.wrap(about, "  ", "  ") if about else ():
+        console.say(line)
+    for command, what in ((f"./days run {day.number}", "see it run" if day.kind == "program" else "see the rungs"),
+                          (f"{day.target}/README.md", "read the note"),
+                          (f"./days check {day.number}", "write " + exercises.shown(exercises.my_file(day)))):
+        _command(command, what)
 
 
 def _command(command, what):
     console.say(f"  {console.paint(command, 'cyan')}{' ' * max(2, 34 - len(command))}{what}")
 
 
-def _rungs(days, done):
-    """The rung to go on with, of the last day in teaching order that was begun."""
-    for day in reversed(days):
-        solved, count = exercises.rungs_solved(day)
-        if solved < count and (solved or day in done):
-            console.say(f"{solved} of {count} rungs of day {day.label} solved")
-            _command(f"./days check {exercises.open_rung(day).words}", "write the next rung")
-            return
+def _rung(going, how):
+    solved, count = exercises.rungs_solved(going.rung.day)
+    for line in console.wrap(f"{how} {going.rung.name} of day {going.rung.day.label}, of whose {count} rungs {solved} "
+                             f"{'is' if solved == 1 else 'are'} solved"):
+        console.say(line)
+    _command(f"./days check {going.rung.words}", "write " + exercises.shown(exercises.my_file(going.rung)))
+
+
+def _side_days():
+    """Those that hang on solved days of the spine, those of the last one first."""
+    side = [day for days in following.side_days().values() for day in days]
+    if side:
+        more = f" and {len(side) - _SIDE_DAYS} more" if len(side) > _SIDE_DAYS else ""
+        for line in console.wrap("Open side days: " + ", ".join(f"{day.number:02d}" for day in side[:_SIDE_DAYS]) + more + ", "
+                                 "see ./days list"):
+            console.say(line)
