@@ -81,7 +81,7 @@ class Form(support.Case):
             self.replace(gpu, "detect", lambda probe=probe: probe)
             code, out, _ = self.days()
             self.assertEqual(code, 0)
-            self.assertIn("86 days of GPU programming", out)
+            self.assertIn("87 days of GPU programming", out)
             self.assertIn(where, " ".join(out.split()))
             self.assertIn("<- start here", out)
             self.assertIn("./days run 1  ./days check 1  and day01_vector_add/README.md", out)
