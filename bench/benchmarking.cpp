@@ -7,6 +7,9 @@
 //
 // With --quiet, as ./days bench runs it, the contestants of one shape compete by themselves and their memory
 // is given back before the next; Google Benchmark's own output is left out, and --json FILE has the results.
+//
+// What does not depend on a kernel is not measured with each: sustained limits are kept in the file of
+// --limits=FILE, and with --no-cpu and --cpu-only the CPU's versions have their own time, when nothing else runs.
 
 #include <benchmark/benchmark.h>
 #include <cuda_runtime.h>
@@ -47,11 +50,12 @@ using detail::kUsage;
 using detail::kWrong;
 
 constexpr int kRepetitions = 7;
-// Launches of one repetition: at least and at most so many, and no new one after this time.
-constexpr size_t kLeastRuns = 3, kMostRuns = 20;
-constexpr double kBatchSeconds = 0.04;
-// Where one launch takes the first of these, it is a repetition; where it takes the second, it is not timed.
-constexpr double kSlowSeconds = 0.1, kTooSlowSeconds = 1;
+// Launches of one repetition: one at least, at most so many, and no new one after this time. In all that is 56
+// launches, or a quarter of a second.
+constexpr size_t kMostRuns = 8;
+constexpr double kBatchSeconds = 0.25 / kRepetitions;
+// Where one launch takes so long, it is not timed.
+constexpr double kTooSlowSeconds = 1;
 constexpr double kBusySeconds = 3;  // at work before the sustained limit is read
 
 // ---- What is measured ----
@@ -60,6 +64,7 @@ struct Record {
   std::string reason;  // why it was not timed
   std::vector<double> seconds;
   double setup_seconds = 0;
+  bool warm = false;  // it was launched once before the first that counts
 };
 
 // One problem that all contestants solve by turns.
@@ -106,6 +111,37 @@ struct Limit {
   std::string name;
   Ceiling ceiling;
 };
+
+// Sustained limits that were measured before, and where new ones go: a line each, NAME<tab>PER SECOND. The file
+// is of one GPU, driver and boot, which whoever names it sees to.
+struct KnownLimits {
+  std::string path;
+  std::map<std::string, double> sustained;
+
+  void read(const std::string& from) {
+    path = from;
+    std::ifstream file(path);
+    for (std::string line; std::getline(file, line);) {
+      const size_t tab = line.find('\t');
+      if (file.eof() || tab == std::string::npos) continue;  // a line without its end was cut off
+      const double value = std::strtod(line.c_str() + tab + 1, nullptr);
+      if (value > 0) sustained[line.substr(0, tab)] = value;
+    }
+  }
+  void keep(const std::string& name, double value) {
+    sustained[name] = value;
+    if (path.empty() || !(value > 0)) return;
+    std::ofstream file(path, std::ios::app);
+    char text[32];
+    std::snprintf(text, sizeof(text), "%.17g", value);
+    file << name + "\t" + text + "\n";
+  }
+};
+KnownLimits& known_limits() {
+  static auto& known = *new KnownLimits;
+  return known;
+}
+
 // Measured once a mix or an instruction, before the first contestant; the sustained one by settle().
 Limit& limit_of(const Instance& instance, Rate rate) {
   static auto& all = *new std::map<std::pair<Rate, Mix>, Limit>;
@@ -122,9 +158,15 @@ Limit& limit_of(const Instance& instance, Rate rate) {
 void settle(const Instance& instance, Rate rate) {
   Limit& limit = limit_of(instance, rate);
   if (limit.ceiling.sustained > 0 || limit.ceiling.burst == 0) return;
+  const auto known = known_limits().sustained.find(limit.name);
+  if (known != known_limits().sustained.end()) {
+    limit.ceiling.sustained = known->second;
+    return;
+  }
   const auto measured = rate == Rate::kNone ? bandwidth_limit(mix_of(instance.traffic()), kBusySeconds)
                                             : rate_limit(rate, kBusySeconds);
   limit.ceiling.sustained = measured.value_or(Ceiling{}).sustained;
+  known_limits().keep(limit.name, limit.ceiling.sustained);
 }
 
 void progress(const std::string& text) {
@@ -161,19 +203,21 @@ void time_row(benchmark::State& state, Contest& contest, const Row& row) {
     kept.setup_seconds = instance.setup_seconds();
     L2Flush flush;
     EventTimer timer;
-    flush(stream);
-    timer.start(stream);
-    instance.launch(row, stream);  // warms up
-    timer.stop(stream);
-    const double once = timer.seconds();
-    if (once > kTooSlowSeconds && !current_device().simt)
-      return skip("not timed: one launch takes " + detail::time_text(once));
-    const size_t least = once > kSlowSeconds ? 1 : kLeastRuns;
+    if (!kept.warm) {
+      flush(stream);
+      timer.start(stream);
+      instance.launch(row, stream);
+      timer.stop(stream);
+      const double once = timer.seconds();
+      if (once > kTooSlowSeconds && !current_device().simt)
+        return skip("not timed: one launch takes " + detail::time_text(once));
+      kept.warm = true;
+    }
     double typical = 0;
     for (auto _ : state) {
       std::vector<double> batch;
       double spent = 0;
-      while (batch.size() < least || (batch.size() < kMostRuns && spent < kBatchSeconds)) {
+      while (batch.empty() || (batch.size() < kMostRuns && spent < kBatchSeconds)) {
         flush(stream);
         timer.start(stream);
         instance.launch(row, stream);
@@ -220,6 +264,7 @@ bool cpu_takes(const Contest& contest) {
 struct Flags {
   detail::Options options;
   bool sweep = false, quiet = false, listing = false, tables = false;
+  bool no_cpu = false, cpu_only = false;
   std::optional<std::vector<std::string>> only;  // keys of contests, in the order wanted
   double seconds = 0;                            // 0: no end
   std::vector<char*> benchmark;                  // Google Benchmark's, argv[0] first
@@ -246,7 +291,7 @@ void register_contest(Contest& contest, const Flags& flags) {
         ->ReportAggregatesOnly(true)
         ->Unit(benchmark::kMicrosecond);
   }
-  if (!cpu_takes(contest) || contest.sweep) return;
+  if (!cpu_takes(contest) || contest.sweep || flags.no_cpu) return;
   for (const bool parallel : {false, true}) {
     if (parallel && !contest.ladder->types[contest.type].parallel) continue;
     const char* which = parallel ? "/CPU_threads" : "/CPU_loops";
@@ -311,7 +356,7 @@ void add_smaller_cpu(TableResult& table, const Contest& contest) {
   table.cpu = found->second;
 }
 
-TableResult table_of(Contest& contest) {
+TableResult table_of(Contest& contest, const Flags& flags) {
   TableResult table;
   table.ladder = contest.ladder;
   table.type = contest.type;
@@ -344,8 +389,45 @@ TableResult table_of(Contest& contest) {
   }
   if (contest.sweep) return table;
   if (!current_device().simt) table.copies = instance.copy_seconds();
+  if (flags.no_cpu) return table;
   cpu_takes(contest) ? add_cpu(table, contest) : add_smaller_cpu(table, contest);
   return table;
+}
+
+// The CPU's rows of a contest, and nothing else of it.
+TableResult cpu_table_of(Contest& contest) {
+  TableResult table;
+  table.ladder = contest.ladder;
+  table.type = contest.type;
+  table.shape = contest.shape;
+  if (cpu_takes(contest)) {
+    Instance& instance = instance_of(contest);
+    contest.records["CPU loops"].seconds = {instance.reference_seconds()};
+    if (contest.ladder->types[contest.type].parallel)
+      contest.records["CPU threads"].seconds = {instance.parallel_seconds()};
+    add_cpu(table, contest);
+    table.traffic = instance.traffic();
+    table.flops = instance.flops();
+  } else {
+    add_smaller_cpu(table, contest);
+  }
+  return table;
+}
+
+bool wants_type(const LadderInfo& ladder, size_t type, const Flags& flags, bool sweep);
+
+// A sweep's point that is a benchmark's shape, too, is that table without what sweeps leave out.
+std::optional<TableResult> swept(const TableResult& table, const Flags& flags) {
+  const LadderInfo& ladder = *table.ladder;
+  const std::vector<Shape>& shapes = ladder.sweep_shapes;
+  if (table.sweep || !flags.sweep || flags.options.size || !wants_type(ladder, table.type, flags, true) ||
+      std::find(shapes.begin(), shapes.end(), table.shape) == shapes.end())
+    return std::nullopt;
+  TableResult point = table;
+  point.sweep = true;
+  point.copies = {};
+  point.cpu.clear();
+  return point;
 }
 
 // ---- Which contests ----
@@ -458,7 +540,7 @@ void check_on_cpu(Contest& contest, const Flags& flags) {
     progress("checking " + row.name + contest.tail());
     contest.reports[row.name] = instance.run(row, stream);
   }
-  if (!cpu_takes(contest) || contest.sweep) return;
+  if (!cpu_takes(contest) || contest.sweep || flags.no_cpu) return;
   contest.records["CPU loops"].seconds = {instance.reference_seconds()};
   if (contest.ladder->types[contest.type].parallel)
     contest.records["CPU threads"].seconds = {instance.parallel_seconds()};
@@ -499,9 +581,23 @@ int run(const Flags& flags) {
       return std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
     };
     double longest = 0;
+    const auto have = [&](const Contest& contest) {
+      return std::any_of(tables.begin(), tables.end(), [&](const TableResult& table) {
+        return table.ladder == contest.ladder && table.type == contest.type && table.shape == contest.shape &&
+               table.sweep == contest.sweep;
+      });
+    };
     for (const std::unique_ptr<Contest>& contest : contests()) {
+      if (have(*contest) || (flags.cpu_only && contest->sweep)) continue;
       const double from = elapsed();
       if (flags.seconds > 0 && from + longest > flags.seconds) break;
+      if (flags.cpu_only) {
+        tables.push_back(cpu_table_of(*contest));
+        contest->instance.reset();
+        save();
+        longest = std::max(longest, elapsed() - from);
+        continue;
+      }
       if (device.simt) {
         check_on_cpu(*contest, flags);
       } else {
@@ -510,7 +606,8 @@ int run(const Flags& flags) {
         benchmark::RunSpecifiedBenchmarks(&silent);
         benchmark::ClearRegisteredBenchmarks();
       }
-      tables.push_back(table_of(*contest));
+      tables.push_back(table_of(*contest, flags));
+      if (const auto point = swept(tables.back(), flags)) tables.push_back(*point);
       contest->instance.reset();
       save();  // whoever stops a long run keeps what it has measured
       longest = std::max(longest, elapsed() - from);
@@ -519,15 +616,16 @@ int run(const Flags& flags) {
     for (const std::unique_ptr<Contest>& contest : contests()) register_contest(*contest, flags);
     benchmark::RunSpecifiedBenchmarks();
     if (!flags.options.json.empty()) {
-      for (const std::unique_ptr<Contest>& contest : contests()) tables.push_back(table_of(*contest));
+      for (const std::unique_ptr<Contest>& contest : contests()) tables.push_back(table_of(*contest, flags));
     }
   }
   progress("");
   save();
-  return tables.empty() ? 0 : verdict(tables);
+  return tables.empty() || flags.cpu_only ? 0 : verdict(tables);
 }
 
-// The tables that a GPU of memory enough would have: one a line, what they are of and the variants in them.
+// The tables that a GPU of memory enough would have: one a line, what they are of and the variants in them, then
+// the libraries, each after a +.
 // Needs no device.
 int list_tables() {
   for (const LadderInfo* ladder : registered_ladders()) {
@@ -542,8 +640,8 @@ int list_tables() {
         for (const Shape& shape : sweep ? ladder->sweep_shapes : ladder->bench_shapes) {
           std::printf("%s", Contest{ladder, type, shape, sweep, {}, {}, {}}.key().c_str());
           for (const Row& row : ladder->rows) {
-            if (!row.exercise && !row.baseline && ladder->launcher(row, type) != nullptr)
-              std::printf("\t%s", row.name.c_str());
+            if (!row.exercise && ladder->launcher(row, type) != nullptr)
+              std::printf("\t%s%s", row.baseline ? "+" : "", row.name.c_str());
           }
           std::printf("\n");
         }
@@ -579,6 +677,12 @@ Flags parse(int argc, char** argv) {
       flags.quiet = true;
     } else if (flag == "--tables") {
       flags.tables = true;
+    } else if (flag == "--no-cpu") {
+      flags.no_cpu = true;
+    } else if (flag == "--cpu-only") {
+      flags.cpu_only = true;
+    } else if (flag.rfind("--limits=", 0) == 0) {
+      known_limits().read(flag.substr(9));
     } else if (flag.rfind("--only=", 0) == 0) {
       std::ifstream file(flag.substr(7));
       if (!file) throw Exit(kUsage, "--only: " + flag.substr(7) + " cannot be read");
@@ -618,6 +722,8 @@ constexpr char kHelp[] =
     "  --tables           lists the tables that there are on a GPU, and the variants in each\n"
     "  --only=FILE        these lines of that list alone (with --sweep, sweeps too)\n"
     "  --for=SECONDS      with --quiet: begins no table that is unlikely to end by then\n"
+    "  --no-cpu           without the CPU's versions; --cpu-only with --quiet: nothing else\n"
+    "  --limits=FILE      sustained limits known from before; new ones are added\n"
     "  --benchmark_...    Google Benchmark's own\n";
 
 }  // namespace

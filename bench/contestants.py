@@ -6,6 +6,8 @@ by one timer and one check.
     python3 bench/contestants.py 13                      checks each on small shapes; times nothing
     python3 bench/contestants.py 13 --results FILE       races them on the shapes of that file, which `./days bench` wrote, and
                                                          adds them to its tables
+    python3 bench/contestants.py --serve N               does so for many days, as it is told on standard input: PyTorch is imported
+                                                         once. A line of JSON each, answered in another on descriptor N: serve()
 
 dayNN_name/tests/contestants.py names them: CONTESTANTS = [(ladder, name, make), ...]. make(torch, problem) returns the function
 to time, which takes nothing and returns the result's tensors in the order of the ladder's outputs, or None where it wrote
@@ -17,14 +19,17 @@ Without a GPU PyTorch's CPU versions are checked on the CPU backend's memory; a 
 import argparse
 import contextlib
 import importlib.util
+import json
+import os
 import statistics
 import sys
+import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(ROOT / "tools"))
-from days_cli import catalog, console, gpu, library, results, run_build  # noqa: E402
+from days_cli import catalog, console, gpu, library, paths, results, run_build  # noqa: E402
 from days_cli.errors import ENVIRONMENT, WRONG, DaysError  # noqa: E402
 
 _DTYPES = {"fp32": "float32", "fp64": "float64", "fp16": "float16", "bf16": "bfloat16", "fp8_e4m3": "float8_e4m3fn",
@@ -283,24 +288,139 @@ def run(args):
         raise DaysError(f"day {day.label} has no contestants in Python", f"./days bench {day.number}")
     side, backend = choose_side(bool(args.results))
     loaded = library.Library(args.library or run_build.build_library(day, backend))
+    described, extents = _described(day, loaded, entries)
+    if args.results:
+        return 0 if race_file(loaded, side, extents, entries, args.results)[0] else WRONG
+    good = True
+    for table in small_tables(described, entries, shapes):
+        good = table_rows(loaded, side, extents[table["ladder"]], table, _of_ladder(entries, table)) and good
+        console.clear_progress()
+        _say(table)
+    return 0 if good else WRONG
+
+
+def _described(day, loaded, entries):
     described = loaded.description()
     extents = {ladder["ladder"]: ladder["extents"] for ladder in described["ladders"]}
     unknown = {name for name, _, _ in entries} - set(extents)
     if unknown:
         raise DaysError(f"day {day.label} has no ladder {', '.join(sorted(unknown))}", code=WRONG)
-    found = results.load(args.results) if args.results else None
-    good = True
-    for table in found["tables"] if found else small_tables(described, entries, shapes):
-        mine = [(name, make) for ladder, name, make in entries if ladder == table["ladder"]]
-        if not mine:
-            continue
-        good = table_rows(loaded, side, extents[table["ladder"]], table, mine) and good
-        console.clear_progress()
-        if found:
-            results.write(args.results, found)  # whoever stops a long race keeps what it has measured
+    return described, extents
+
+
+def _of_ladder(entries, table):
+    return [(name, make) for ladder, name, make in entries if ladder == table["ladder"]]
+
+
+def race_file(loaded, side, extents, entries, path, until=float("inf")):
+    """(whether all results are right, how many tables were raced) of a file of results, which is written after each of them: whoever
+    stops a long race keeps what it has measured. A sweep's point that is another table, too, takes its rows from there."""
+    found, good, raced, longest = results.load(path), True, 0, 0.0
+    tables = {results.key(table): table for table in found["tables"]}
+    for table in found["tables"]:
+        mine = _of_ladder(entries, table)
+        twin = tables.get(results.key(table)[:3] + (not table.get("sweep"),))
+        began = time.time()
+        if mine and table.get("sweep") and twin and twin.get("python"):
+            take_rows(table, twin)
+        elif mine and began + longest <= until:
+            good = table_rows(loaded, side, extents[table["ladder"]], table, mine) and good
+            console.clear_progress()
+            longest = max(longest, time.time() - began)
         else:
-            _say(table)
-    return 0 if good else WRONG
+            continue
+        raced += 1
+        results.write(path, found)
+    return good, raced
+
+
+def take_rows(table, twin):
+    """A sweep's point gets what was raced on the same shape."""
+    seconds = {row["name"]: row["python_seconds"] for row in twin["rows"] if row.get("python_seconds")}
+    for row in table["rows"]:
+        if row["name"] in seconds:
+            row["python_seconds"] = seconds[row["name"]]
+    new = [dict(row) for row in twin["rows"] if row.get("process") == "python"]
+    table["rows"] = [row for row in table["rows"] if row["name"] not in {one["name"] for one in new}] + new
+    table["python"] = dict(twin["python"])
+
+
+# ---- many days ----
+
+class _Server:
+    """Answers requests; what it keeps from one to the next are PyTorch and the days' libraries."""
+
+    def __init__(self):
+        self._libraries, self._python_days = {}, {}
+        self._side = choose_side(True)[0]
+
+    def _library(self, path):
+        if path not in self._libraries:
+            self._libraries[path] = library.Library(path)
+        return self._libraries[path]
+
+    def _python_day(self, number):
+        if number not in self._python_days:
+            from python_days.day import Day  # pylint: disable=import-outside-toplevel
+            self._python_days[number] = Day(catalog.resolve(str(number), "bench").folder)
+        return self._python_days[number]
+
+    def race(self, day, results, library, until):  # pylint: disable=redefined-outer-name
+        """The contestants of a day in C++ on the tables of a file."""
+        one = catalog.resolve(str(day), "bench")
+        entries, loaded = load(one)[0], self._library(library)
+        good, raced = race_file(loaded, self._side, _described(one, loaded, entries)[1], entries, results, until)
+        return {"code": 0 if good else WRONG, "done": raced}
+
+    def compile(self, day, library, tables, until):  # pylint: disable=redefined-outer-name
+        """Calls each contestant once on these tables, so that what torch.compile and Triton make is in their caches."""
+        one = catalog.resolve(str(day), "bench")
+        entries, loaded, done = load(one)[0], self._library(library), 0
+        extents = _described(one, loaded, entries)[1]
+        for table in tables:
+            if time.time() > until or not _of_ladder(entries, table):
+                continue
+            self._side.torch.compiler.reset()
+            with contextlib.suppress(RuntimeError, DaysError), \
+                    loaded.contest(table["ladder"], table["type"], table["shape"]) as contest:
+                for _, make in _of_ladder(entries, table):
+                    with contextlib.suppress(Skip, RuntimeError):
+                        prepared(self._side, contest, extents[table["ladder"]], make)[0]()
+                        self._side.torch.cuda.synchronize()
+                        done += 1
+        return {"code": 0, "done": done}
+
+    def tables(self, day):
+        """The tables of a Python day: [[key, names of rows], ...]."""
+        from python_days import on_gpu  # pylint: disable=import-outside-toplevel
+        return {"code": 0, "tables": [[key, names] for key, (_, names) in on_gpu.listed(self._python_day(day)).items()]}
+
+    def measure(self, day, keys, results, until):  # pylint: disable=redefined-outer-name
+        """These tables of a Python day."""
+        from python_days import on_gpu  # pylint: disable=import-outside-toplevel
+        return {"code": 0, "done": on_gpu.measure(self._python_day(day), keys, results, until)}
+
+
+def serve(descriptor):
+    """Requests are {"do": "race", "compile", "tables" or "measure", and that method's arguments}; an answer has "code", or "error" with
+    what went wrong: after that this process ends, since a device's error stays."""
+    os.environ.setdefault("TRITON_CACHE_DIR", str(paths.BUILD / "python-cache"))
+    with open(descriptor, "w", encoding="utf-8") as answers:
+        def answer(data):
+            answers.write(json.dumps(data) + "\n")
+            answers.flush()
+        try:
+            server = _Server()
+            answer({"code": 0})
+            for line in sys.stdin:
+                request = json.loads(line)
+                answer(getattr(server, request.pop("do"))(**request))
+                if server._side.torch.cuda.is_available():
+                    server._side.torch.cuda.empty_cache()
+        except Exception as error:  # pylint: disable=broad-except
+            answer({"error": (str(error).splitlines() or [type(error).__name__])[0]})
+            raise
+    return 0
 
 
 def _say(table):
@@ -313,11 +433,15 @@ def _say(table):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("day")
+    parser.add_argument("day", nargs="?")
+    parser.add_argument("--serve", type=int, metavar="N")
     parser.add_argument("--results", help="a file that ./days bench wrote")
     parser.add_argument("--library", help="the day's shared library, instead of building it")
     try:
-        return run(parser.parse_args())
+        args = parser.parse_args()
+        if args.serve is None and args.day is None:
+            parser.error("which day?")
+        return run(args) if args.serve is None else serve(args.serve)
     except DaysError as error:
         console.print_error(error)
         return error.code

@@ -6,6 +6,7 @@
 #   day05_matmul     the executable: with the harness and the baselines found here. Its main() is the harness's, or main.cpp's
 #   day05_test       with the day's own tests and wrong kernels, the folder's tests/; the main() is tests/testing.cpp's
 #   day05_bench      with the main() of bench/benchmarking.cpp
+#   libday05         the shared library (common/library.h) of a day that Python's contestants race, on a GPU; built where it is named
 #   day05_NAME       each stand-alone program programs/NAME.cu
 #
 # A day with a folder samples/ works on pictures: it is linked with common/image where libpng and libjpeg are found. One with a
@@ -58,6 +59,27 @@ if(DAYS_TESTS)
   days_sources(days_testing "${DAYS_ROOT}/tests/testing.cpp")
   target_link_libraries(days_testing PUBLIC GTest::gtest)
 endif()
+
+# add_day_library(folder [part...]): libday05.so of the day's objects, the harness and these parts
+function(add_day_library folder)
+  cmake_path(GET folder FILENAME name)
+  string(REGEX MATCH "^day[0-9]+" day "${name}")
+  add_library(lib${day} SHARED)
+  set_target_properties(lib${day} PROPERTIES OUTPUT_NAME ${day})
+  target_link_libraries(lib${day} PRIVATE ${day}_objects days_harness ${ARGN})
+  if(DAYS_BACKEND STREQUAL "cuda")
+    set_target_properties(lib${day} PROPERTIES LINKER_LANGUAGE CUDA)
+  else()
+    target_link_libraries(lib${day} PRIVATE simt)
+  endif()
+  target_link_libraries(lib${day} PRIVATE Threads::Threads)
+  if(NOT APPLE)
+    # The process that loads it may hold another CUDA runtime, as PyTorch's does, and other days, whose ladders have the same names:
+    # ours is bound to what is in it.
+    target_link_options(lib${day} PRIVATE "LINKER:-Bsymbolic" "LINKER:--exclude-libs=ALL" "LINKER:--version-script=${DAYS_ROOT}/cmake/library.map")
+    set_property(TARGET lib${day} APPEND PROPERTY LINK_DEPENDS "${DAYS_ROOT}/cmake/library.map")
+  endif()
+endfunction()
 
 function(add_day folder)
   cmake_path(GET folder FILENAME name)                              # day05_matmul
@@ -133,6 +155,12 @@ function(add_day folder)
   if(DAYS_BENCHMARKS)
     days_executable(${day}_bench)
     target_link_libraries(${day}_bench PRIVATE ${parts} days_benchmarking)
+    if(DAYS_BACKEND STREQUAL "cuda" AND EXISTS "${folder}/tests/contestants.py")
+      set(more ${parts})
+      list(REMOVE_ITEM more ${day}_objects days_harness)
+      add_day_library("${folder}" ${more})
+      set_target_properties(lib${day} PROPERTIES EXCLUDE_FROM_ALL ON LIBRARY_OUTPUT_DIRECTORY "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
+    endif()
     # On a CPU nothing is timed, but every rung is checked on the shapes of a sweep. A test of the benchmark, not of the day.
     if(DAYS_TESTS AND DAYS_BACKEND STREQUAL "simt" AND NOT DAYS_CHECKED)
       add_test(NAME ${day}_bench COMMAND ${day}_bench --quiet --sweep --json "${build_folder}/bench.json"

@@ -5,25 +5,11 @@
 set(DAYS_WHEEL_DAYS "" CACHE STRING "The days whose operators are in the package, such as 01;14 (default: all that have an op.py)")
 add_custom_target(gpudays)
 
-# add_day_library(folder): libdayNN.so
-function(add_day_library folder)
+# What add_day_library() makes, as a part of the package.
+function(add_wheel_day folder)
   cmake_path(GET folder FILENAME name)
   string(REGEX MATCH "^day[0-9]+" day "${name}")
-  add_library(lib${day} SHARED)
-  set_target_properties(lib${day} PROPERTIES OUTPUT_NAME ${day})
-  if(DAYS_BACKEND STREQUAL "cuda")
-    target_link_libraries(lib${day} PRIVATE ${day}_objects days_harness)
-    set_target_properties(lib${day} PROPERTIES LINKER_LANGUAGE CUDA)
-  else()
-    target_link_libraries(lib${day} PRIVATE ${day}_objects days_harness simt)
-  endif()
-  target_link_libraries(lib${day} PRIVATE Threads::Threads)
-  if(NOT APPLE)
-    # The process that loads it may hold another CUDA runtime, as PyTorch's does, and other days, whose ladders have the same names:
-    # ours is bound to what is in it.
-    target_link_options(lib${day} PRIVATE "LINKER:-Bsymbolic" "LINKER:--exclude-libs=ALL" "LINKER:--version-script=${DAYS_ROOT}/cmake/library.map")
-    set_property(TARGET lib${day} APPEND PROPERTY LINK_DEPENDS "${DAYS_ROOT}/cmake/library.map")
-  endif()
+  add_day_library("${folder}")
   add_dependencies(gpudays lib${day})
   install(TARGETS lib${day} LIBRARY DESTINATION gpudays)
   install(FILES "${folder}/op.py" DESTINATION gpudays/days RENAME ${day}.py)

@@ -562,8 +562,10 @@ Report Instance::run_on_host(const Function<void(const void*)>& version) {
 }
 
 double Instance::reference_seconds() {
-  run_reference();
+  const bool by_rows = typed().reference_by_rows && device_.bytes() >= detail::kByRowsFrom;
+  if (!by_rows) run_reference();  // times it
   if (reference_seconds_ < 0) {
+    make_host();
     reset_host();
     reference_seconds_ = cpu_seconds([&] { typed().reference(host_problem_.get()); });
   }

@@ -254,7 +254,12 @@ class Order(Case):
         listed = stale.parse_tables("a fp32 1x2\tnaive\tpadded\na fp32 4x4\tnaive\na fp16 1x2\nb fp32 3 sweep\tnaive\n"
                                     "b fp32 4 sweep\tnaive\nb fp32 1\tnew\n")
         fresh = {"a fp32 1x2": {"naive"}, "a fp32 4x4": {"naive"}, "a fp16 1x2": set(), "b fp32 3 sweep": set()}
-        self.assertEqual(stale.stale_tables(listed, fresh), ["b fp32 1", "a fp32 1x2", "b fp32 4 sweep", "b fp32 3 sweep"])
+        self.assertEqual(list(stale.rounds(listed).values()), [0, 2, 2, 3, 3, 2])  # the day's first, others, sweeps
+        self.assertEqual(list(stale.rounds(listed[-1:] + listed[:-1]).values()), [0, 1, 2, 2, 3, 3])
+        self.assertEqual(stale.stale_tables(listed, fresh), ["a fp32 1x2", "b fp32 1", "b fp32 4 sweep", "b fp32 3 sweep"])
+        fresh["a fp32 1x2"] |= {"padded"}
+        listed[0][1].append("+CUB")
+        self.assertEqual(stale.stale_tables(listed, fresh)[0], "a fp32 1x2")  # a library was built since
 
     def test_times(self):
         for text, seconds in (("9m", 540), ("90s", 90), ("1.5h", 5400), ("20", 20)):
@@ -271,7 +276,7 @@ class Measure(Case):
         super().setUp()
         (self.root / "build").mkdir()
         self.write("CMakePresets.json", (support.ROOT / "CMakePresets.json").read_text())
-        self.replace(gpu, "detect", lambda: gpu.Probe())
+        self.replace(gpu, "detect", lambda: gpu.Probe(gpu.Gpu("NVIDIA H200", (9, 0), 150109880320), "580.82.07", (13, 0)))
         for name in ("ensure", "configure"):
             self.replace(cmake_tools, name, lambda *_: None)
         self.built = []
@@ -297,6 +302,8 @@ open({str(self.folder / "log")!r}, "a").write(" ".join(sys.argv[1:]) + "\\n")
 only = [word[7:] for word in sys.argv if word.startswith("--only=")][0]
 stop = [float(word[6:]) for word in sys.argv if word.startswith("--for=")]
 began, found["commit"] = time.time(), os.environ["DAYS_COMMIT"]
+if "--cpu-only" in sys.argv:
+    for each in tables.values(): each["rows"] = [dict(name="CPU loops", kind="cpu", shape=[1], seconds=2)]
 for key in open(only).read().splitlines():
     if stop and time.time() - began > stop[0] - {pause}: break
     time.sleep({pause})
@@ -319,12 +326,14 @@ for key in open(only).read().splitlines():
 
     def test_measures_what_is_missing_and_then_nothing(self):
         said = self.bench("--record", "--preset", "cuda")
-        self.assertIn("Day 13 transpose: 3 of 3 tables measured", said)
+        self.assertIn("Day 13 transpose, headlines: 1 of 1 tables measured", said)
+        self.assertIn("Day 13 transpose, other tables: 2 of 2 tables measured", said)
+        self.assertIn("Day 13 transpose, rows of the CPU: 3 of 3 tables", said)
         self.assertIn("3 tables measured, nothing waits. Next: ./days report", said)
         self.assertEqual(self.sizes(), [16384, 8192, 4096])
         self.assertEqual(self.changed(), [])
         self.assertIn("0 tables measured, nothing waits", self.bench("--record", "--preset", "cuda"))
-        self.assertEqual(len((self.folder / "log").read_text().splitlines()), 1)
+        self.assertEqual(len((self.folder / "log").read_text().splitlines()), 3)
         self.assertEqual(list((self.root / "build" / "bench").iterdir()), [])
 
     def test_only_what_changed(self):
@@ -334,7 +343,8 @@ for key in open(only).read().splitlines():
         found = results.load(self.path)
         self.assertEqual([(each["shape"]["rows"], each.get("commit")) for each in found["tables"]],
                          [(16384, result_file([])["commit"]), (4096, None), (8192, None)])
-        self.assertEqual(found["tables"][0]["rows"], json.loads(json.dumps(stale_stamped(old))))
+        self.assertEqual(found["tables"][0]["rows"][:-1], json.loads(json.dumps(stale_stamped(old))))
+        self.assertEqual([each["rows"][-1]["name"] for each in found["tables"]], ["CPU loops"] * 3)
         self.assertEqual(found["commit"], "fedcba9876543210")
 
     def test_ends_in_time_and_goes_on(self):
@@ -377,6 +387,7 @@ for key in open(only).read().splitlines():
         self.assertEqual(self.built, [])
 
     def test_refusals(self):
+        self.replace(gpu, "detect", lambda: gpu.Probe())
         self.assertIn("there is none here", self.bench("--record", "--preset", "cpu", code=3))
         self.assertIn("--stale measures what is missing, and --compare something else", self.bench("--compare", code=2))
         self.assertIn('--for "soon" is no time', self.bench("--record", "--for", "soon", code=2))

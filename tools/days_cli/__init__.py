@@ -27,6 +27,7 @@ COMMANDS = (
     "next",
     "test",
     "bench",
+    "gpu",
     "report",
     "explain",
     "asm",

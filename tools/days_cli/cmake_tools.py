@@ -200,11 +200,11 @@ def stream_all(commands, each_line):
         raise
 
 
-def configure(preset):
+def configure(preset, *flags):
     """cmake --preset; a build folder that was made for a clone elsewhere is made afresh. Where it has been done for the CPU,
     Ninja knows whether anything of it is to be done again, and spares seconds."""
     console.progress(f"configuring {preset}")
-    command = [find("cmake")[0], "--preset", preset]
+    command = [find("cmake")[0], "--preset", preset, *flags]
     folder = paths.BUILD / preset
     cache, made, presets = (folder / "CMakeCache.txt", folder / "build.ninja", paths.ROOT / "CMakePresets.json")
     if cache.exists():

@@ -147,6 +147,15 @@ class Day:
                and re.search(rf"\bvoid\s+{launcher}\s*\(", self._tree.text(name))]
         return sorted({*own, *helpers}) if own else self._kernels
 
+    def reference(self):
+        """Twelve hexadecimal digits of what the CPU's versions are made of: the day's host files and headers, without the lines that name
+        variants."""
+        if "reference" not in self._numbers:
+            names = [name for name in self._tree.names(self._folder) if name.endswith((".h", ".cpp", "/ladder.py"))]
+            text = "\n".join(plain(re.sub(r"^.*(?:LAUNCHER|\.lesson)\(.*$", "", self._tree.text(name), flags=re.MULTILINE)) for name in names)
+            self._numbers["reference"] = hashlib.sha256(text.encode()).hexdigest()[:12]
+        return self._numbers["reference"]
+
     def number(self, row):
         """Twelve hexadecimal digits."""
         files = tuple(self.files(row))

@@ -17,6 +17,11 @@ def sources(day):
     return {path.stem[3:]: path.relative_to(paths.ROOT).as_posix() for path in sorted(day.folder.glob("[0-9][0-9]_*.cu"))}
 
 
+def times(day):
+    """Whether a day's programs time anything: those that show mistakes do not."""
+    return any(".row(" in path.read_text(encoding="utf-8", errors="replace") for pattern in ("*.cu", "*.cuh", "*.h") for path in day.folder.glob(pattern))
+
+
 def source_of(day, name):
     """"exercise" is the learner's file where there is one, else the skeleton."""
     if name == EXERCISE:
@@ -76,6 +81,16 @@ def _call(program, flags):
     return ended.code
 
 
+def _call_within(program, flags, seconds):
+    """The same, its output kept back; a program that is not through in time has measured nothing."""
+    ended = programs.run([program, *flags], seconds=seconds)
+    if ended.stopped:
+        return 0
+    if ended.problem:
+        raise programs.Died(program, ended)
+    return ended.code
+
+
 def print_list(day):
     """The programs and what each does, by its own words."""
     for name, source in sources(day).items():
@@ -91,16 +106,20 @@ def does(path):
 
 # ---- bench ----
 
-def measure(day, names, flags):
-    """(results of all programs as one file of docs/results.md's schema, exit code). On a GPU alone."""
-    built, found, worst = build(day, names, "cuda"), None, 0
+def measure(day, names, flags, preset=None, seconds=None):
+    """(results of all programs as one file of docs/results.md's schema, exit code). On a GPU alone. preset: the CMake build that has
+    them already; seconds: a program that takes longer is stopped."""
+    folder = paths.BUILD / (preset or "") / "bin"
+    there = {name: folder / f"day{day.number:02d}_{name}" for name in names if preset and (folder / f"day{day.number:02d}_{name}").exists()}
+    built, found, worst = {**build(day, [name for name in names if name not in there], "cuda"), **there}, None, 0
     for name in names:
         with tempfile.TemporaryDirectory(prefix="days-bench-") as folder:
             path = Path(folder) / "results.json"
             if name != names[0]:
                 console.say()
             console.say(console.paint(name, "bold"))
-            worst = max(worst, _call(built[name], [*flags, "--json", str(path)]))
+            worst = max(worst, _call(built[name], [*flags, "--json", str(path)]) if seconds is None
+                        else _call_within(built[name], [*flags, "--json", str(path)], seconds))
             if not path.exists():
                 continue
             part = results.load(path)

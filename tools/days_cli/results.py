@@ -125,6 +125,11 @@ def key(table):
     return table["ladder"], table["type"], tuple(table["shape"].items()), bool(table.get("sweep"))
 
 
+def key_text(table):
+    """As dayNN_bench --tables writes it."""
+    return f"{table['ladder']} {table['type']} {size(table, 'x')}" + (" sweep" if table.get("sweep") else "")
+
+
 def size(table, between=" x "):
     return between.join(map(str, table["shape"].values()))
 

@@ -171,7 +171,7 @@ def _table(day, ladder, rungs, kind, shape, sweep, file=None):
         except plain.Unavailable as error:
             row.update(result="missing", reason=str(error))
             continue
-        except (RuntimeError, ValueError, triton.CompilationError, triton.runtime.OutOfResources) as error:
+        except (Skip, RuntimeError, ValueError, triton.CompilationError, triton.runtime.OutOfResources) as error:
             skipped = type(error).__name__ == "Skip" or sort == "library" or not ladder.takes_shape(name, kind, shape)
             row.update(result="skip" if skipped else "fail", **{"reason" if skipped else "report": str(error).strip().splitlines()[-1][:200]})
             continue
@@ -296,13 +296,46 @@ def bench(day, chosen, given):
     """All bench shapes, and with --sweep the sweep's; written to --json after each table, so that what was measured is kept."""
     tables = []
     for ladder, rungs, types, shape in chosen:
-        wanted = [(one, False) for one in ([shape] if shape else ladder.bench)]
-        wanted += [(one, True) for one in ladder.sweep] if given.sweep and not shape else []
-        for one, sweep in wanted:
-            for kind in types if not sweep else types[:1]:
-                tables.append(_table(day, ladder, rungs, kind, one, sweep))
-                outputs.put(given.json, json.dumps(_machine(day, "bench", tables), indent=2) + "\n")
+        for kind, one, sweep in _points(ladder, types, shape, given.sweep):
+            tables.append(_table(day, ladder, rungs, kind, one, sweep))
+            outputs.put(given.json, json.dumps(_machine(day, "bench", tables), indent=2) + "\n")
     return _code({"tables": tables})
+
+
+def _points(ladder, types, shape, with_sweep):
+    """[(type, shape, whether it is of the sweep)] of a ladder's tables."""
+    wanted = [(one, False) for one in ([shape] if shape else ladder.bench)]
+    wanted += [(one, True) for one in ladder.sweep] if with_sweep and not shape else []
+    return [(kind, one, sweep) for one, sweep in wanted for kind in (types if not sweep else types[:1])]
+
+
+def listed(day):
+    """{key of a table, as dayNN_bench --tables has it: (what _table() takes, the names of its rows)}, in order."""
+    found = {}
+    for ladder in day.ladders:
+        names = [*ladder.rungs, *("+" + name for name, _ in _contestants(day, ladder))]
+        for kind, shape, sweep in _points(ladder, ladder.types, None, True):
+            key = f"{ladder.name} {kind} {'x'.join(map(str, shape))}" + (" sweep" if sweep else "")
+            found[key] = (ladder, list(ladder.rungs), kind, shape, sweep), names
+    return found
+
+
+def measure(day, keys, path, until):
+    """Measures the tables of these keys, in their order, as long as there is time; written to the path after each. How many. A sweep's
+    point that is a benchmark's shape, too, takes its rows from there."""
+    tables, known, longest = [], listed(day), 0.0
+    for key in keys:
+        began = time.time()
+        if key not in known or any(results.key_text(table) == key for table in tables) or began + longest > until:
+            continue
+        tables.append(_table(day, *known[key][0]))
+        if key + " sweep" in known and not tables[-1].get("sweep"):
+            tables.append({**copy.deepcopy(tables[-1]), "sweep": True})
+            tables[-1]["rows"] = [row for row in tables[-1]["rows"] if row["kind"] != "cpu"]
+        outputs.put(path, json.dumps(_machine(day, "bench", tables), indent=2) + "\n")
+        torch.cuda.empty_cache()
+        longest = max(longest, time.time() - began)
+    return len(tables)
 
 
 def _code(found):

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 import time
 
-from days_cli import (arguments, builder, catalog, clocks, cmake_tools, compare, console, paths, processes, program_day,
-                      programs, python_day, python_setup, result_table, results, stale, toolchain)
+from days_cli import (arguments, builder, catalog, clocks, cmake_tools, compare, console, measuring, paths, program_day,
+                      programs, python_day, result_table, results, stale, toolchain)
 from days_cli import gpu as gpus
 from days_cli.errors import ENVIRONMENT, WRONG, DaysError
 
@@ -158,7 +157,8 @@ def _python_measured(day, given, file):
 def _days(given):
     """(ladder days, program days) of what is asked for, or of all that are here."""
     days = [catalog.resolve(given.words[0], "bench")] if given.words else catalog.here()
-    program_days = [day for day in days if day.kind in ("program", "python")]  # those without CMake's benchmark
+    # those without CMake's benchmark
+    program_days = [day for day in days if day.kind == "python" or day.kind == "program" and (given.words or program_day.times(day))]
     days = [day for day in days if (day.folder / "ladder.cpp").exists()]
     if not days and not program_days:
         raise DaysError(f"day {given.words[0]} has no benchmark" if given.words else "no day has a benchmark",
@@ -211,7 +211,7 @@ def _bench(day, program, given):
     flags = [word for flag in ("--size", "--variant", "--type") if given.get(flag) for word in (flag, given.get(flag))]
     try:
         with clocks.Clocks() as sampled:
-            code = _call(program, ["--quiet", "--json", str(file), *flags, *(["--sweep"] if given.get("--sweep") else [])])
+            code = _call(program, ["--quiet", *measuring.limits_flag(), "--json", str(file), *flags, *(["--sweep"] if given.get("--sweep") else [])])
             if file.exists() and not given.get("--variant") and results.load(file)["backend"] == "cuda":
                 code = max(code, _race_python(day, file))
     except BaseException:  # Ctrl-C, too
@@ -253,7 +253,7 @@ def _keep(day, given, found, sampled, code, file=None):
 def _say_stale(days):
     """What --stale --record would measure, as far as it is known before anything is built."""
     for gpu in results.recorded() or ["h200"]:
-        wanted = [(*need, day) for day in days for need in [stale.need(gpu, day)] if need]
+        wanted = [(*need, day) for day in days for need in [stale.need(gpu, day, measuring.contestants(day))] if need]
         for _, why, day in sorted(wanted, key=lambda entry: (entry[0], entry[2].number)):
             for line in console.wrap(f"{day.label}: {why}", "    ", f"{gpu}  "):
                 console.say(line)
@@ -278,148 +278,29 @@ def _stale(days, program_days, given):
 
 
 def _measure_stale(days, program_days, preset, most):
-    """Measures what is missing or has changed, day by day, until `most` seconds have passed."""
-    began = time.monotonic()
-
-    def left():
-        return most - (time.monotonic() - began) if most else float("inf")
-
-    for day in days:  # what an earlier run left behind, whatever ended it
-        part = _part(day)
-        if part.exists():
-            _merge_part(day, part)
-            part.unlink()
-    gpu = results.slug(gpus.detect().gpu.name) if gpus.detect().gpu else (results.recorded() or ["gpu"])[0]
-    # Days of which nothing is known to be stale come last: a table may be new, which their benchmark says.
-    ranked = sorted([*days, *program_days], key=lambda day: ((stale.need(gpu, day) or (3, ""))[0], day.number))
-    worst = measured = waiting = 0
+    """Measures what is missing or has changed, round by round, until `most` seconds have passed."""
+    until = time.time() + most if most else float("inf")
     if days:
         with builder.lock(paths.BUILD / preset):
             cmake_tools.configure(preset)
-    for day in ranked:
-        if left() <= 0:
-            waiting += bool(stale.need(gpu, day))
-            continue
-        if day.kind == "python":
-            done, needed = 0, stale.need(gpu, day)
-            if needed and python_setup.with_gpu()[0]:
-                found, sampled, code = _python_measured(day, arguments.parse("bench", ["--sweep"], {}, ("--sweep",)), _part(day))
-                if sampled.summary():
-                    found["clocks"] = sampled.summary()
-                _merge(day, found)
-                _part(day).unlink()
-                worst, done = max(worst, code), len(found["tables"])
-            measured, waiting = measured + done, waiting + bool(needed and not done)
-            continue
-        if day in program_days:
-            code, done, wanted = _measure_programs(day, gpu, left)
-            worst, measured, waiting = max(worst, code), measured + done, waiting + (done < wanted)
-            if wanted:
-                console.say(f"Day {day.label}: {done} of {wanted} programs measured")
-            continue
-        with builder.lock(paths.BUILD / preset):
-            cmake_tools.build(preset, [f"day{day.number:02d}_bench"])
-        program = paths.BUILD / preset / "bin" / f"day{day.number:02d}_bench"
-        listed = stale.parse_tables(toolchain.output_of([str(program), "--tables"]))
-        wanted = stale.stale_tables(listed, stale.fresh_tables(gpu, day))
-        if not wanted or left() <= 0:
-            waiting += bool(wanted)
-            continue
-        code, done = _measure_tables(day, program, wanted, left)
-        worst, measured, waiting = max(worst, code), measured + done, waiting + (done < len(wanted))
-        console.say(f"Day {day.label}: {done} of {len(wanted)} tables measured")
+    session = measuring.Session([*days, *program_days], preset, until)
+    try:
+        waiting = max(session.run(), session.measure_cpu())
+    finally:
+        session.close()
     if waiting:
-        console.say(f"{measured} tables measured, {waiting} days wait. Next: ./days bench --stale --record"
+        console.say(f"{session.measured} tables measured, {waiting} days wait. Next: ./days bench --stale --record"
                     + (" --for 9m" if most else ""))
     else:
-        console.say(f"{measured} tables measured, nothing waits. Next: ./days report")
-    return worst
-
-
-def _measure_programs(day, gpu, left):
-    """(exit code, how many programs are saved, how many had to be measured). Each is saved as soon as it has ended."""
-    wanted, worst, done = stale.stale_programs(gpu, day), 0, 0
-    for name in wanted:
-        if left() <= 0:
-            break
-        with clocks.Clocks() as sampled:
-            found, code = program_day.measure(day, [name], [])
-        worst = max(worst, code)
-        if not found:
-            continue
-        if sampled.summary():
-            found["clocks"] = sampled.summary()
-        _merge(day, found)
-        done += 1
-    return worst, done, len(wanted)
-
-
-def _part(day):
-    return paths.BUILD / "bench" / f"day{day.number:02d}.stale.json"
-
-
-def _measure_tables(day, program, wanted, left):
-    """(exit code, how many tables are saved). Each is saved as soon as the benchmark has written it."""
-    part = _part(day)
-    part.parent.mkdir(parents=True, exist_ok=True)
-    only = part.with_suffix(".only")
-    only.write_text("".join(key + "\n" for key in wanted), encoding="utf-8")
-    command = [str(program), "--quiet", "--sweep", "--json", str(part), f"--only={only}"]
-    if left() != float("inf"):
-        command.append(f"--for={max(1, left()):.1f}")
-    with clocks.Clocks() as sampled:
-        process, seen = processes.start(command), None
-        try:
-            while process.poll() is None:
-                time.sleep(0.2)
-                if part.exists() and part.stat().st_mtime_ns != seen:
-                    seen = part.stat().st_mtime_ns
-                    _merge_part(day, part)
-        finally:
-            if process.poll() is None:
-                processes.end([process])
-            if part.exists():
-                _merge_part(day, part)
-    code = process.returncode
-    if code < 0:
-        console.note(f"day{day.number:02d}_bench was ended by {processes.name_of(code)}; what it had measured is kept")
-        code = WRONG
-    if not part.exists():
-        return code or WRONG, 0
-    if left() > 0:
-        code = max(code, _race_python(day, part))
-    found = results.load(part)
-    if sampled.summary():
-        found["clocks"] = sampled.summary()
-        results.write(part, found)
-    _merge_part(day, part)
-    part.unlink()
-    only.unlink()
-    return code, len(found["tables"])
-
-
-def _merge_part(day, part):
-    new = results.load(part)
-    if new["backend"] != "cuda":
-        raise DaysError(f"{results.shown(part)} is of no GPU", f"./days bench {day.number}")
-    if new["tables"]:
-        _merge(day, new)
-
-
-def _merge(day, new):
-    """Puts these tables into the recorded file of the machine that measured them."""
-    stale.stamp(new)
-    target, _ = results.place(results.committed(results.slug(new["device"]["name"]), day), new)
-    results.write(target, stale.merge(results.load(target) if target.exists() else None, new))
+        console.say(f"{session.measured} tables measured, nothing waits. Next: ./days report")
+    return session.worst
 
 
 def _race_python(day, file):
     """Adds PyTorch's contestants to the results, where the day has some and this Python has a PyTorch with CUDA."""
     if not (day.folder / "tests" / "contestants.py").exists():
         return 0
-    has = subprocess.run([sys.executable, "-c", "import sys, torch; sys.exit(not torch.cuda.is_available())"], check=False,
-                         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0
-    if not has:
+    if not measuring.torch_sees_gpu():
         console.note(f"PyTorch's contestants are left out: {sys.executable} has no torch that sees the GPU. pip install torch")
         return 0
     code = _call(sys.executable, [str(paths.ROOT / "bench" / "contestants.py"), str(day.number), "--results", str(file)])
