@@ -31,6 +31,7 @@ inline void meet(Worker& w, Thread* thread, Block& block, Site site) {
   thread->site = site;
   if (++block.arrived == block.expected) release_barrier(w, block);
   leave_quickly(w, thread);
+  testify_if_asked(w, thread);
   thread->state = State::running;
 }
 

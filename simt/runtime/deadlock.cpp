@@ -67,8 +67,8 @@ std::string describe_block(const Block& block) {
   return text;
 }
 
-const Thread* first_in(const Worker& w, State state) {
-  for (const Block* block : w.resident)
+Thread* first_in(const Worker& w, State state) {
+  for (Block* block : w.resident)
     for (unsigned i = 0; i < block->size; ++i)
       if (block->threads[i].state == state) return &block->threads[i];
   return nullptr;
@@ -88,10 +88,10 @@ std::string who_waits_where(const Worker& w) {
 }
 
 void report_deadlock(Worker& w) {
-  const Thread* at_warp = first_in(w, State::warp);
-  const Thread* at_barrier = first_in(w, State::barrier);
+  Thread* at_warp = first_in(w, State::warp);
+  Thread* at_barrier = first_in(w, State::barrier);
   if (!at_barrier) at_barrier = first_in(w, State::named_barrier);
-  const Thread* waiting = at_warp ? at_warp : at_barrier;
+  Thread* waiting = at_warp ? at_warp : at_barrier;
   Failure failure;
   if (at_warp) {
     failure.slug = "simt-warp-mask";
@@ -113,6 +113,8 @@ void report_deadlock(Worker& w) {
     failure.block = waiting->block->index;
     failure.thread = waiting->index;
     failure.site = waiting->site;
+    if (waiting->state == State::warp || waiting->state == State::barrier)
+      failure.frames = frames_of(w, *waiting);
   }
   failure.details = who_waits_where(w);
   record_failure(*w.launch, failure);

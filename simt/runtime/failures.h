@@ -59,6 +59,7 @@ std::string shown_path(const std::string& file);   // relative to the working fo
 std::string source_line(const std::string& file, int line);
 std::string source_text(const std::string& file, int line);
 std::vector<void*> capture_frames(int most);
+constexpr int kFrames = 24;  // that a report looks at
 
 // ---- deadlock.cpp, faults.cpp ----
 void report_deadlock(Worker& w);

@@ -18,8 +18,6 @@
 namespace simt {
 namespace {
 
-constexpr int kFrames = 24;
-
 std::string format_list(const char* format, va_list arguments) {
   char text[4096];
   std::vsnprintf(text, sizeof text, format, arguments);

@@ -83,5 +83,5 @@ simt_trace_branch_keeping:
 __thread std::uint64_t simt_trace_path;
 
 extern "C" void simt_trace_branch(int taken, const void* place) {
-  if (simt::tracing && simt::current) simt::trace_branch_taken(taken != 0, place);
+  if ((taken & 2) == 0 && simt::tracing && simt::current) simt::trace_branch_taken(taken != 0, place);
 }

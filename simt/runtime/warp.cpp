@@ -14,6 +14,20 @@ void for_each_lane(std::uint32_t lanes, Action action) {
   for (; lanes; lanes &= lanes - 1) action(__builtin_ctz(lanes));
 }
 
+// Of a lane, which need not be the running one: the last to come, or one that returned, completes the collective of all.
+template <class... Arguments>
+[[noreturn]] __attribute__((noinline)) void fail_of(Site site, int lane, const char* slug, const char* format,
+                                                    Arguments... arguments) {
+  Thread& thread = worker->meeting->threads[lane];
+  Failure failure = failure_here(slug, format_text(format, arguments...));
+  failure.has_thread = true;
+  failure.block = thread.block->index;
+  failure.thread = thread.index;
+  failure.site = site;
+  failure.frames = frames_of(*worker, thread);
+  abandon(std::move(failure));
+}
+
 void combine_shuffle(Lane* lanes, std::uint32_t participants) {
   for_each_lane(participants, [&](int i) {
     Lane& lane = lanes[i];
@@ -23,8 +37,8 @@ void combine_shuffle(Lane* lanes, std::uint32_t participants) {
     } else if (options().lenient) {
       std::memset(lane.result, kPoison, lane.bytes);  // undefined on a GPU
     } else {
-      fail_at(
-          lane.site, "simt-warp-mask",
+      fail_of(
+          lane.site, i, "simt-warp-mask",
           "lane %d shuffles from lane %d, which takes no part\n"
           "The mask is 0x%08x, and lanes 0x%08x are here; the others have returned, or are elsewhere. The "
           "value would be undefined.",
@@ -73,6 +87,7 @@ bool try_complete(Worker& w, Warp& warp, std::uint32_t mask) {
   const Collective* what = warp.lanes[__builtin_ctz(group)].what;
   for (std::uint32_t rest = group; rest; rest &= rest - 1)
     if (warp.lanes[__builtin_ctz(rest)].mask != mask) return false;
+  w.meeting = &warp;
   if (what->combine) what->combine(warp.lanes, group);
   warp.waiting &= ~group;
   warp.agreed &= ~group;
@@ -148,7 +163,9 @@ void rendezvous(std::uint32_t mask, const Collective& what, const void* input, v
   warp.waiting |= 1u << me;
   thread->state = State::warp;
   thread->site = site;
-  if (!try_complete(*worker, warp, mask)) leave_quickly(*worker, thread);
+  if (try_complete(*worker, warp, mask)) return;
+  leave_quickly(*worker, thread);
+  testify_if_asked(*worker, thread);
 }
 
 // A lane that returns may be the last one that others waited for.

@@ -167,6 +167,21 @@ void leave(Context* save) {
   if (save != &w.main) simt_switch(save, w.main);
 }
 
+std::vector<void*> frames_of(Worker& w, Thread& thread) {
+  if (&thread == current) return capture_frames(kFrames);
+  std::vector<void*> frames;
+  w.witness = &thread;
+  w.testimony = &frames;
+  simt_switch(&w.asker, thread.context);
+  return frames;
+}
+
+__attribute__((noinline)) void testify(Worker& w, Thread* thread) {
+  *w.testimony = capture_frames(kFrames);
+  w.witness = nullptr;
+  simt_switch(&thread->context, w.asker);
+}
+
 void run_resident(Worker& w) {
   std::size_t threads = 0;
   for (const Block* block : w.resident) threads += block->size;

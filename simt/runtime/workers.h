@@ -53,6 +53,11 @@ struct Worker {
   std::vector<Stack*> stacks;
   std::uintptr_t stacks_begin = 0, stacks_span = 0;  // addresses that hold all of them, and other mappings
   std::vector<Block*> pool;                          // block objects for reuse
+  // A thread that waits and is resumed only to say how it came there; where it says it, and who asks.
+  const Thread* witness = nullptr;
+  std::vector<void*>* testimony = nullptr;
+  Context asker = nullptr;
+  const Warp* meeting = nullptr;  // whose collective is completed
   LaunchStats counts;
   const Block* current_block = nullptr;  // whose blockIdx and shared_base are set
   std::uint32_t slow_ticks = 0;
@@ -109,6 +114,13 @@ inline void leave_quickly(Worker& w, Thread* thread) {
   if (w.head != w.tail) __builtin_prefetch(w.queue[w.head & w.mask]->context);
   make_current(w, next);
   if (next != thread) simt_switch(&thread->context, next->context);
+}
+// The calls that led a thread to the barrier or collective at which it waits. It goes on waiting.
+std::vector<void*> frames_of(Worker& w, Thread& thread);
+void testify(Worker& w, Thread* thread);
+// Behind leave_quickly(), which only then returns for another reason than that the wait is over.
+inline void testify_if_asked(Worker& w, Thread* thread) {
+  while (__builtin_expect(w.witness == thread, 0)) testify(w, thread);
 }
 constexpr std::size_t kStackGuard = 16 * 1024;
 // Like wait(), but returns also when nothing else can happen. Where it does so all the time, that is a hang.

@@ -3,7 +3,8 @@
 // Marks for the tracer (runtime/trace*.cpp), which must know when lanes of a warp do the same thing:
 //
 //   for (...) body     { ::simt::TraceLoop simt_loop1(1); for (...) { simt_loop1.next(); body } }
-//   if (c)             if (::simt::trace_branch(static_cast<bool>(c)))     and so while, do, for, ?:
+//   if (c)             if (::simt::trace_branch(static_cast<bool>(c)))     and so while, do, for
+//   c ? a : b          ::simt::trace_choice(static_cast<bool>(c)) ? a : b
 //
 // The loop's mark ends with its scope, however it is left. What the compiler may do to the code stays the
 // same.
@@ -68,9 +69,9 @@ class Traces {
   }
 
   // The tokens from `first` up to but not including `end`.
-  void mark_condition(int first, int end) {
+  void mark_condition(int first, int end, const std::string& marker = "trace_branch") {
     if (first >= end || declares(first, end)) return;
-    u_.edits.before(first, "::simt::trace_branch(static_cast<bool>(");
+    u_.edits.before(first, "::simt::" + marker + "(static_cast<bool>(");
     u_.edits.before(end, "))", kInner);
   }
 
@@ -122,7 +123,7 @@ class Traces {
       if (t_.is(k, ">") && t_.open_angle(k) >= 0) k = t_.open_angle(k);
       first = k;
     }
-    if (first < question) mark_condition(first, question);
+    if (first < question) mark_condition(first, question, "trace_choice");
   }
   bool begins_choice(int k, int question) const {
     static const std::set<std::string_view> stops{

@@ -194,5 +194,40 @@ class Fake(support.Case):
         self.assertEqual(raised.exception.code, 2)
 
 
+class Helpers(support.Case):
+    """A mistake that shows in a helper of another file is told with the line of the kernel that called it, whoever finds it: a lane that
+    returns, or nobody, because all wait."""
+
+    def test_the_callers_line_is_named(self):
+        (self.folder / "helper.cuh").write_text("""__device__ inline float sum(float mine) {
+  return mine + __shfl_xor_sync(~0u, mine, 16);
+}
+""")
+        source = self.folder / "k.cu"
+        source.write_text("""#include "helper.cuh"
+__global__ void returns(float* p) {
+  if (threadIdx.x >= 8) return;
+  p[threadIdx.x] = sum(1);
+}
+__global__ void waits(float* p) {
+  if (threadIdx.x >= 8) __syncthreads();
+  p[threadIdx.x] = sum(1);
+}
+int main(int argc, char**) {
+  float* p;
+  cudaMalloc(&p, 4096);
+  if (argc > 1) waits<<<1, 32>>>(p);
+  else returns<<<1, 32>>>(p);
+  return cudaDeviceSynchronize() == 0;
+}
+""")
+        done = self.shell("cc", "-g", str(source), "-o", str(self.folder / "k"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for kernel, words in (("returns", []), ("waits", ["x"])):
+            ended = programs.run([self.folder / "k", *words], cwd=self.folder)
+            line = {"returns": 4, "waits": 8}[kernel]
+            self.assertRegex(ended.stderr, rf"helper\.cuh:2  kernel {kernel}, block \(0,0,0\), thread \(0,0,0\)\n.*\nk\.cu:{line}  calls it\n")
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -10,7 +10,8 @@
 extern "C" {
 // Of the running thread: which iterations of which loops it is in.
 extern __thread std::uint64_t simt_trace_path;
-// Which way the running thread went. The second keeps every register (runtime/trace_markers.cpp).
+// Which way the running thread went; bit 1 says that it was a choice of values. The second keeps every register
+// (runtime/trace_markers.cpp).
 void simt_trace_branch(int taken, const void* place);
 void simt_trace_branch_keeping();
 }
@@ -35,8 +36,8 @@ SIMT_TRACE_INLINE std::uint64_t trace_path() {
 SIMT_TRACE_INLINE void set_trace_path(std::uint64_t path) {
   asm volatile("movq %0, %%fs:simt_trace_path@tpoff" : : "r"(path));
 }
-SIMT_TRACE_INLINE bool trace_branch_now(bool taken) {
-  asm volatile("call simt_trace_branch_keeping" : : "D"(static_cast<int>(taken)) : "cc");
+SIMT_TRACE_INLINE bool trace_branch_now(bool taken, int kind = 0) {
+  asm volatile("call simt_trace_branch_keeping" : : "D"(static_cast<int>(taken) | kind) : "cc");
   return taken;
 }
 #else
@@ -47,8 +48,8 @@ SIMT_TRACE_INLINE std::uint64_t trace_path() {
 SIMT_TRACE_INLINE void set_trace_path(std::uint64_t path) {
   simt_trace_path = path;
 }
-__attribute__((noinline)) inline bool trace_branch_now(bool taken) {
-  simt_trace_branch(taken, __builtin_return_address(0));
+__attribute__((noinline)) inline bool trace_branch_now(bool taken, int kind = 0) {
+  simt_trace_branch(static_cast<int>(taken) | kind, __builtin_return_address(0));
   return taken;
 }
 #endif
@@ -56,6 +57,12 @@ __attribute__((noinline)) inline bool trace_branch_now(bool taken) {
 // The condition of a branch; also of constants.
 SIMT_TRACE_INLINE constexpr bool trace_branch(bool taken) {
   return __builtin_is_constant_evaluated() ? taken : trace_branch_now(taken);
+}
+
+// The condition of a ?:, which a GPU makes a select or a predicate of: it is no branch, but the compiler must treat it as one,
+// so that both builds load the same.
+SIMT_TRACE_INLINE constexpr bool trace_choice(bool taken) {
+  return __builtin_is_constant_evaluated() ? taken : trace_branch_now(taken, 2);
 }
 
 // A loop: the path is a hash of the loops that the thread is in and of the iteration of each.

@@ -28,6 +28,9 @@ std::string marked(const std::string& body) {
 std::string branch(const std::string& condition) {
   return "::simt::trace_branch(static_cast<bool>(" + condition + "))";
 }
+std::string choice(const std::string& condition) {
+  return "::simt::trace_choice(static_cast<bool>(" + condition + "))";
+}
 std::string loop(int id, const std::string& head, const std::string& body, const std::string& tail = "") {
   const std::string name = "simt_loop" + std::to_string(id);
   return "{::simt::TraceLoop" + name + "(" + std::to_string(id) + ");" + head + "{" + name + ".next();" +
@@ -65,13 +68,13 @@ const Case kMarks[] = {
      loop(1, "for(autoa:b)", loop(2, "for(autoc:d)", "f();"))},
     {"loop_in_else", "if (n) ; else for (auto a : b) f();",
      "if(" + branch("n") + ");else" + loop(1, "for(autoa:b)", "f();")},
-    {"choice", "int a = n ? 1 : p ? 2 : 3;", "inta=" + branch("n") + "?1:" + branch("p") + "?2:3;"},
-    {"choice_of_comparison", "f(p, a + b < c && d ? 1 : 2);", "f(p," + branch("a+b<c&&d") + "?1:2);"},
-    {"choice_returned", "return *p == 3 ? 1 : 2;", "return" + branch("*p==3") + "?1:2;"},
-    {"choice_after_block", "{ g(); } n ? f() : g();", "{g();}" + branch("n") + "?f():g();"},
-    {"choice_after_shift", "n >>= p ? 1 : 2;", "n>>=" + branch("p") + "?1:2;"},
-    {"choice_with_templates", "f<int, 3>(n) ? 1 : 2;", branch("f<int,3>(n)") + "?1:2;"},
-    {"choice_as_argument_of_template", "f<n ? 1 : 2>();", "f<" + branch("n") + "?1:2>();"},
+    {"choice", "int a = n ? 1 : p ? 2 : 3;", "inta=" + choice("n") + "?1:" + choice("p") + "?2:3;"},
+    {"choice_of_comparison", "f(p, a + b < c && d ? 1 : 2);", "f(p," + choice("a+b<c&&d") + "?1:2);"},
+    {"choice_returned", "return *p == 3 ? 1 : 2;", "return" + choice("*p==3") + "?1:2;"},
+    {"choice_after_block", "{ g(); } n ? f() : g();", "{g();}" + choice("n") + "?f():g();"},
+    {"choice_after_shift", "n >>= p ? 1 : 2;", "n>>=" + choice("p") + "?1:2;"},
+    {"choice_with_templates", "f<int, 3>(n) ? 1 : 2;", choice("f<int,3>(n)") + "?1:2;"},
+    {"choice_as_argument_of_template", "f<n ? 1 : 2>();", "f<" + choice("n") + "?1:2>();"},
     {"case_into_loop", "switch (n) { case 0: do { g(); case 1: f(); } while (n); }",
      "switch(n){case0:do{g();case1:f();}while(::simt::tick()&&(" + branch("n") + "));}"},
     {"switch_in_loop", "for (auto a : b) switch (n) { case 0: break; }",

@@ -25,6 +25,7 @@ HELP = """./days explain DAY VARIANT     what each line's memory accesses cost
   --per 32                 the tables' counts for 32 elements of the output
   --wave 132               so many programs of a Python day run at a time
   --mine                   your my/dayNN_VARIANT.cu (./days check DAY VARIANT)
+  --ncu                    the command that counts the same on a GPU
   --json [FILE]            all counts as JSON, on standard output without FILE
   --color auto|always|never
 
@@ -81,7 +82,7 @@ def _parse(args):
         else:
             plain.append(argument)
     given = arguments.parse("explain", plain, {"--size": None, "--type": None, "--json": None, "--file": None, "--per": None, "--wave": None,
-                                                   "--backend": ("cuda", "simt")}, ("--mine",), 2)
+                                                   "--backend": ("cuda", "simt")}, ("--mine", "--ncu"), 2)
     if (compiler or rest) and not given.get("--file"):
         raise DaysError(f"{(compiler or ['--'])[0]} goes with --file", "./days explain --help")
     given.compiler, given.rest = compiler, rest
@@ -209,7 +210,7 @@ def _explain_variant(day, variant, given):
     inputs = table["tables"][0]["read_bytes"] if table["tables"] else 0
     for line in ["", *trace_text.in_all(launches, inputs, share)]:
         console.say(line)
-    _foot(launches, picture, str(program.relative_to(paths.ROOT)).replace("simt-traced", "cuda")
+    _foot(given, launches, picture, str(program.relative_to(paths.ROOT)).replace("simt-traced", "cuda")
           + f" --variant {variant} --size {shape.replace(' x ', 'x')} --type {kind}", _first_launches(launches))
     return 0
 
@@ -299,7 +300,7 @@ def _explain_file(given):
         for line in ["", *trace_text.kernels_table(launches)]:
             console.say(line)
     arguments_ = " ".join(given.rest)
-    _foot(launches, picture, f"./{source.stem} {arguments_}".strip())
+    _foot(given, launches, picture, f"./{source.stem} {arguments_}".strip())
     return status
 
 
@@ -338,10 +339,10 @@ def _lines(command):
     return [head + " \\", dashes[1:] + flags] if len(command) > 80 and dashes else [command]
 
 
-def _foot(launches, picture, program, flags=""):
+def _foot(given, launches, picture, program, flags=""):
     console.say("Counted at the SM's requests, before L2; DRAM traffic may be less.")
     names = sorted({name for launch in launches for name in trace_text.metrics(launch)})
-    if names:
+    if names and given.get("--ncu"):
         console.say("On a GPU:")  # a command of lines that fit, to be copied whole: the shell joins them
         for line in [f"ncu {flags}--metrics \\", *(name + ",\\" for name in names[:-1]), names[-1] + " \\", *_lines(program)]:
             console.say(console.paint(line, "cyan"))
