@@ -37,7 +37,9 @@ def command(day, words, where="simt"):
     if where == "cuda" and python.lacks(extras):
         raise DaysError(f"{python.path} lacks {', '.join(python.lacks(extras))}, which day {day.label} needs",
                         f"{python.path} -m pip install {' '.join(python.lacks(extras))}", ENVIRONMENT)
-    return [python.path, "-B", str(PROGRAM), str(day.folder), *words], {"DAYS_BACKEND": where, "PYTHONWARNINGS": "ignore"}
+    # PyTorch's compiler tells each graph break on many lines; what a day says of them, it counts. TORCH_LOGS shows them again.
+    return [python.path, "-B", str(PROGRAM), str(day.folder), *words], {
+        "DAYS_BACKEND": where, "PYTHONWARNINGS": "ignore", "TORCH_LOGS": os.environ.get("TORCH_LOGS", "-all")}
 
 
 def run_here(day, words, where="simt"):

@@ -57,9 +57,29 @@ def _cases(kernel, *more):
         except ValueError:
             break
     if len(told) < 2 and not ended.problem:
-        raise DaysError(judge._error_of(ended.stderr), f"./days reset {kernel.day.number}" if kernel.file else "", WRONG)
+        raise DaysError(judge._error_of(ended.stderr), _again(kernel) if kernel.file else "", WRONG)
     return judge.Told(told[0] if told else {}, [case for case in told if "result" in case],
                       sum(line.get("cases", 0) for line in told), ended)
+
+
+def _again(kernel):
+    """The command that judges the learner's file again, once it is mended."""
+    return f"./days check {kernel.day.number}" + ("" if kernel.variant == python_day.EXERCISE else f" {kernel.variant}")
+
+
+def _as_tf32(kernel, cases):
+    """What to say where fp32 alone is wrong, and by no more than tensor cores drop: tl.dot takes fp32 as TF32 unless told otherwise. "" else."""
+    wrong = [case for case in cases if case["result"] == "fail"]
+    file = paths.ROOT / kernel.file if kernel.file else ""
+    if not file or "tl.dot" not in file.read_text(encoding="utf-8", errors="replace"):
+        return ""
+    random = [case for case in wrong if not case["inputs"]]  # elsewhere values may be large
+    if {case["type"] for case in wrong} != {"fp32"} or not random or any(case["worst"] is None or case["unwritten"] for case in random):
+        return ""
+    if not all(0 < case["worst"] <= 2**-8 * math.sqrt(max(case["shape"].values())) for case in random):
+        return ""
+    return ('fp32 alone is wrong, in its fourth digit or so: tl.dot multiplies fp32 as TF32, with 10 of its 23 binary digits, unless it is '
+            'given input_precision="ieee".')
 
 
 def _reports(cases, *slugs):
@@ -68,7 +88,19 @@ def _reports(cases, *slugs):
 
 
 def correct(kernel):
+    """Stage 1, with what the kernel's file has printed."""
     told = _cases(kernel)
+    stage = _correct(kernel, told)
+    printing = [case for case in [*told.failed[:1], *told.cases] if case.get("printed")]
+    if printing:
+        case = printing[0]
+        more = case["printed_lines"] - len(case["printed"])
+        stage.lines += [f"Printed at {judge._case_name(case)}:", *(f"    {line[:console.WIDTH - 4]}" for line in case["printed"]),
+                        *([f"    ({more:,} lines more)"] if more else [])]
+    return stage
+
+
+def _correct(kernel, told):
     reports = _reports(told.cases, "oob", "uninit", "promise", "assert")
     failed, doubt = told.failed, told.doubt if told.ended.problem or not told.failed else []
     if not failed and not reports and not doubt:
@@ -84,7 +116,8 @@ def correct(kernel):
         if races:  # easier to mend than a wrong element
             lines += races[0]
         elif not any(case["notes"] for case in failed):
-            said = pattern([case for case in told.cases if case["result"] != "refused"])
+            ran = [case for case in told.cases if case["result"] != "refused"]
+            said = _as_tf32(kernel, ran) or pattern(ran)
             lines += ["Pattern: " + said] if said else []
     lines += doubt
     good = sum(case["result"] != "fail" for case in told.cases)

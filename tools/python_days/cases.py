@@ -152,7 +152,7 @@ def told(error, number=-1):
     """One line of what an exception says, the last unless another is asked for, with its place."""
     (file, line), last = line_of(error), _last(error)
     at = f"{shown(file)}:{line}: " if file else ""
-    return f"{at}{type(last).__name__}: {_sentence(last, number)}"
+    return f"{at}{'' if type(last).__name__ == 'Mistake' else type(last).__name__ + ': '}{_sentence(last, number)}"
 
 
 def describe(report):

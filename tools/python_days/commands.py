@@ -2,6 +2,8 @@
 """What the program of a Python day does, one function a command."""
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import os
 import sys
@@ -10,6 +12,9 @@ from days_cli import console
 from days_cli.errors import USAGE, WRONG, DaysError
 from python_days.day import EXERCISE, Day, shown
 from python_days.tensors import TYPES
+
+
+_PRINTED = 5  # lines of what a kernel's file prints in a case
 
 
 def _day(given):
@@ -86,8 +91,10 @@ def cases(given):
         launch = day.launch(given.variant, given.file)
         good = True
         for case in wanted:
-            outcome = running.run(ladder, launch, case, given.order or "normal")
-            say(**running.as_json(ladder, case, outcome))
+            with contextlib.redirect_stdout(io.StringIO()) as printed:
+                outcome = running.run(ladder, launch, case, given.order or "normal")
+            lines = printed.getvalue().splitlines()
+            say(**running.as_json(ladder, case, outcome), printed=lines[:_PRINTED], printed_lines=len(lines))
             good = good and outcome.result != "fail"
             if given.small and outcome.reports:
                 break  # a report is what --small is asked for

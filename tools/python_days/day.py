@@ -82,6 +82,11 @@ def load(path):
         raise
     except SyntaxError as error:
         raise DaysError(f"{shown(error.filename or path)}:{error.lineno}: {error.msg}", code=WRONG) from error
+    except ModuleNotFoundError as error:
+        if error.name != "torch":
+            raise DaysError(f"{where_of(error, path)}: {error}", code=WRONG) from error
+        raise DaysError(f"{where_of(error, path)}: this day runs without PyTorch, which is not here: its tensors come from the course, and a "
+                        "kernel needs triton and triton.language alone. Leave the import out", code=WRONG) from error
     except Exception as error:
         raise DaysError(f"{where_of(error, path)}: {type(error).__name__}: {error}", code=WRONG) from error
     finally:

@@ -4,6 +4,7 @@ tune themselves without a driver. To be imported before any kernel's file; only 
 from __future__ import annotations
 
 import os
+import sys
 
 if os.environ.get("DAYS_BACKEND") == "cuda":
     raise RuntimeError("the interpreter has no place where kernels run on a GPU: what imports it?")
@@ -21,8 +22,14 @@ _Builder = interpreter.InterpreterBuilder
 _Handle = interpreter.TensorHandle
 _TF32 = np.uint32(0xFFFFE000)  # tensor cores read 10 of fp32's 23 binary digits and drop the others
 
+
+class Mistake(Exception):
+    """What the interpreter would pass over or tell in words of its own, and no GPU runs; its text is all there is to say."""
+
+
+_TRITON = os.path.dirname(triton.__file__) + os.sep
 tuning = []  # not empty while a kernel tries one of its configurations
-__all__ = ["interpreter", "tl", "triton", "tuning"]
+__all__ = ["Mistake", "interpreter", "tl", "triton", "tuning"]
 
 
 def _is_bf16(handle):
@@ -117,6 +124,40 @@ def _mend_dot():
     _Builder.create_dot = create_dot
 
 
+def _mend_tensors():
+    """What a block of values cannot do, though the interpreter lets it pass or ends in the middle of itself."""
+    patch = interpreter._patch_lang_tensor
+
+    def truth(self):
+        data = self.handle.data
+        if data.size == 1:
+            return bool(data.reshape(-1)[0])
+        if sys._getframe(1).f_code.co_filename.startswith(_TRITON):
+            return True  # Triton's own question whether there is a tensor at all
+        raise Mistake(f"an `if` asks once for the whole program, and this is a block of {data.size:,} answers. Which elements are there says a "
+                      "mask: tl.load(p, mask=...), tl.store(p, value, mask=...)")
+
+    def pointer(tensor):
+        return tensor.dtype.scalar.is_ptr()
+
+    def patched(tensor, scope):
+        patch(tensor, scope)
+        indexed = tensor.__getitem__
+
+        def element(self, *slices, **more):
+            if pointer(self):
+                raise Mistake("a pointer is not subscripted in Triton: p + i is a block of addresses, tl.load(p + i, mask=...) gives what is there")
+            return indexed(self, *slices, **more)
+
+        def assigned(self, *_):
+            raise Mistake("a pointer is not subscripted in Triton: tl.store(p + i, value, mask=...) writes" if pointer(self) else
+                          "an element of a block cannot be assigned to: tl.where(which, a, b) makes another block")
+        scope.set_attr(tensor, "__bool__", truth)
+        scope.set_attr(tensor, "__getitem__", element)
+        scope.set_attr(tensor, "__setitem__", assigned)
+    interpreter._patch_lang_tensor = patched
+
+
 def _mend_autotune():
     """Every configuration is run once, and the first is kept: there is nothing to time."""
     def once(call, quantiles):
@@ -133,4 +174,5 @@ def _mend_autotune():
 interpreter.interpreter_builder.options = interpreter.InterpreterOptions(debug=True, sanitize_overflow=False)
 _mend_bf16()
 _mend_dot()
+_mend_tensors()
 _mend_autotune()

@@ -16,7 +16,7 @@ HELP = """./days run DAY [flags]     builds what is needed, then runs the day's 
   --backend cuda|simt      where kernels run (default: the GPU if any)
   --checked                simt that watches every access of a kernel; slower
   --size 4096x33           the problem's own order of extents
-  --variant a,b            these rungs alone
+  --variant a,b            these rungs alone; exercise: yours, of ./days check
   --type fp32|fp16|bf16    this element type
   --with FILE.cu           your kernel too: it takes the place of exercise.cu
   --list                   the rungs and what each needs; runs nothing
@@ -64,7 +64,7 @@ def run(args):
         console.note(remark)
     if day.kind == "program":
         return _programs(day, backend, given)
-    mine = given.get("--with")
+    mine = given.get("--with") or _exercise_of(day, given.rest)
     if mine:
         exercises.resolve(given.words[0], "run")
         if not os.path.isfile(mine):
@@ -88,13 +88,21 @@ def run(args):
     return _code(program, ended)
 
 
+def _exercise_of(day, flags):
+    """The learner's file where --variant names the exercise and there is one: what explain and check mean by that word."""
+    named = [flag.partition("=")[2] if "=" in flag else after for flag, after in zip(flags, [*flags[1:], ""])
+             if flag.partition("=")[0] == "--variant"]
+    mine = exercises.my_file(day)
+    return str(mine) if any("exercise" in names.split(",") for names in named) and mine.is_file() else None
+
+
 def _python(day, wanted, given):
     """A Python day: its rungs on the GPU, or in Triton's interpreter."""
     where, remark = ("simt", "") if given.get("--list") else python_day.backend(wanted, f"./days run {day.number} --backend simt")
     if remark:
         console.note(remark)
     flags, file = _json_once(given.rest)
-    mine = given.get("--with")
+    mine = given.get("--with") or _exercise_of(day, flags)
     if mine:
         if not os.path.isfile(mine):
             raise DaysError(f"--with {mine}: there is no such file", f"cp {day.target}/exercise.py {mine}")
