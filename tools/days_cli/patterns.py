@@ -86,6 +86,13 @@ def _where(failed, passed):
         least, most = min(case["shape"][extent] for case in passed), max(case["shape"][extent] for case in failed)
         if least > most:
             return f"where {extent} is smaller than {least} ({most} fails, {least} passes)"
+    most = {extent: max(case["shape"][extent] for case in passed) for extent in extents}
+    if len(extents) > 1 and all(any(case["shape"][extent] > most[extent] for extent in extents) for case in failed):
+        # No passed one is: the first block, or a grid of fixed size, does what it can.
+        beyond = [extent for extent in extents if any(case["shape"][extent] > most[extent] for case in failed)]
+        grids = {case["blocks"] for case in (*failed, *passed)} - {0}
+        return "where " + " or ".join(f"{extent} is larger than {most[extent]}" for extent in beyond) + \
+            (f"; every launch has {grids.pop()} block" + "s" * (grids != {1}) if len(grids) == 1 else "")
     for i, one in enumerate(extents):
         for other in extents[i + 1:]:
             if tells(lambda case: case["shape"][one] != case["shape"][other]):
