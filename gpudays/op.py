@@ -208,8 +208,11 @@ class Op:
         name, inputs, returned, made, changed = self.name, self.inputs, self.returned, len(self.outputs), self.changed
         names = [one.name for one in inputs]
         least = sum(isinstance(one, Tensor) or one.default is None for one in inputs)
+        last = _rows_of(inputs) if "dim" not in names else None
 
         def function(*given, **named):
+            if last and "dim" in named:
+                _last_dim(name, last, given, named)
             values = dict(zip(names, given))
             values.update((key, value) for key, value in named.items() if key not in values)
             for one in inputs:
@@ -218,9 +221,13 @@ class Op:
             lacking = [one for one in inputs if one.name not in values and (isinstance(one, Tensor) or one.default is None)]
             if lacking or len(given) > len(names) or len(values) != len(given) + len(named) or len(values) > len(names) or set(values) - set(names):
                 tensors = "tensors" if all(isinstance(one, Tensor) for one in inputs) else "arguments"
-                raise TypeError(f"gpudays.{name} takes {least}{f' to {len(names)}' if least < len(names) else ''} {tensors}, "
-                                f"{', '.join(one.shown if isinstance(one, Number) else one.name for one in inputs)}, and was given "
-                                f"{', '.join(map(str, [len(given), *named])) if named else len(given)}")
+                few = tensors[:-1] if len(names) == 1 else tensors
+                twice = [key for key in named if key in names[:len(given)]]
+                strange = [key for key in named if key not in names]
+                what = (f"{strange[0]}=, which it does not know" if strange else f"{twice[0]} twice" if twice else
+                        f"{len(given) + len(named)}: no {' and no '.join(one.name for one in lacking)}" if lacking else f"{len(given) + len(named)}")
+                raise TypeError(f"gpudays.{name} takes {least}{f' to {len(names)}' if least < len(names) else ''} {few}, "
+                                f"{', '.join(one.shown if isinstance(one, Number) else one.name for one in inputs)}, and was given {what}")
             for one in inputs:
                 if one.name in values:
                     _looked_at(name, one, values[one.name])
@@ -299,6 +306,20 @@ class Op:
 def _sizes(dim, bound):
     """The sizes of a dimension, or of those that its star stands for."""
     return bound[dim.extent] if dim.star else [dim.size(bound[dim.extent][0]) if dim.extent else dim.offset]
+
+
+def _rows_of(inputs):
+    """The tensor of an operator along its last dimension, x[rows*, cols]; None where it is another sort."""
+    first = next(one for one in inputs if isinstance(one, Tensor))
+    return first if len(first.dims) == 2 and first.dims[0].star and first.dims[1].text == first.dims[1].extent else None
+
+
+def _last_dim(name, argument, given, named):
+    """dim=, as PyTorch's functions have it, is taken where it is the last dimension, along which the kernel works."""
+    dim, tensor = named.pop("dim"), named.get(argument.name, given[0] if given else None)
+    if isinstance(tensor, torch.Tensor) and dim not in (-1, tensor.dim() - 1):
+        raise TypeError(f"gpudays.{name} works along the last dimension, and dim={dim} of {tensor.dim()} is another: "
+                        f"gpudays.{name}({argument.name}.transpose({dim}, -1).contiguous()).transpose({dim}, -1)")
 
 
 def _looked_at(name, argument, given):

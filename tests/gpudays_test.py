@@ -445,7 +445,8 @@ class Refusals(unittest.TestCase):
 
     def test_what_is_no_tensor(self):
         self.refused("b is a list, and it takes a tensor", "vector_add", normal(1), [1.0])
-        self.refused("takes 2 tensors, a, b, and was given 1", "vector_add", normal(1))
+        self.refused("takes 2 tensors, a, b, and was given 1: no b", "vector_add", normal(1))
+        self.refused("takes 2 tensors, a, b, and was given a twice", "vector_add", normal(1), a=normal(1))
         self.refused("a is sparse, and it takes a dense tensor", "vector_add", normal(4).to_sparse(), normal(4))
 
     def test_the_device(self):
@@ -482,10 +483,18 @@ class Refusals(unittest.TestCase):
         self.refused("radius is 0, and it is at least 1", "box_blur", normal(4, 4, dtype=torch.uint8), 0)
         self.refused("radius is a float, and it takes a whole number", "box_blur", normal(4, 4, dtype=torch.uint8), 1.5)
         self.refused("takes 2 arguments, image, radius, and was given 1", "box_blur", normal(4, 4, dtype=torch.uint8))
-        self.refused("takes 2 arguments, x, k, and was given 1, kk", "top_k", normal(4), kk=3)
+        self.refused("takes 2 arguments, x, k, and was given kk=, which it does not know", "top_k", normal(4), kk=3)
         self.refused("k", "top_k", normal(4), 5)
         self.refused("eps is a str, and it takes a number", "layer_norm", normal(4), normal(4), normal(4), "small")
         self.refused("takes 3 to 4 arguments, x, gamma, beta, eps=1e-05, and was given 1", "layer_norm", normal(4))
+
+    def test_dim_as_pytorch_has_it(self):
+        if "softmax" in NAMES:
+            x = normal(3, 7)
+            for dim in (-1, 1):
+                self.assertTrue(torch.equal(gpudays.softmax(x, dim=dim), gpudays.softmax(x)))
+        self.refused("works along the last dimension, and dim=0 of 2 is another", "softmax", normal(3, 7), dim=0)
+        self.refused("was given dim=, which it does not know", "vector_add", normal(3), normal(3), dim=-1)
 
     def test_numbers_by_name(self):
         if "layer_norm" in NAMES:

@@ -13,10 +13,12 @@ from collections import Counter
 from pathlib import Path
 from unittest import mock
 
+import support
+from days_cli import paths, sass, toolchain
+from days_cli.commands import asm
+from days_cli.errors import DaysError
+
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tools"))
-from days_cli import sass, toolchain  # noqa: E402  pylint: disable=wrong-import-position
-from days_cli.commands import asm  # noqa: E402  pylint: disable=wrong-import-position
 
 MANGLED = "_ZN5day1416registers_kernelIfLi512EEEvPKfPfii"
 PTXAS = f"""ptxas info    : 0 bytes gmem
@@ -206,6 +208,21 @@ class Real(unittest.TestCase):
         self.assertEqual(kernel["spill_store_bytes"], 0)
         self.assertTrue(any(line["file"] == "day01_vector_add/05_float4.cu" and "LDG.128" in line["instructions"]
                             for line in kernel["lines"]))
+
+
+class Mine(support.Case):
+    def test_the_learners_file_of_a_rung(self):
+        self.replace(paths, "MY", self.folder / "my")
+        code, _, err = self.days("asm", "13", "padded", "--mine")
+        self.assertEqual((code, err.splitlines()[-1]), (2, "Next: ./days check 13 padded"))
+        code, _, err = self.days("asm", "13", "--mine")
+        self.assertEqual((code, err.splitlines()[-1]), (2, "Next: ./days asm 13 exercise --mine"))
+        paths.MY.mkdir()
+        mine = paths.MY / "day13_padded.cu"
+        mine.write_text("// mine")
+        with mock.patch.object(asm, "compiled", side_effect=DaysError("seen")) as compiled:
+            self.days("asm", "13", "padded", "--mine")
+        self.assertEqual(compiled.call_args[0][0], [mine])
 
 
 if __name__ == "__main__":

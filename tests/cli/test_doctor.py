@@ -3,7 +3,9 @@
 """What doctor finds on machines that the fakes make up: GPUs, drivers, toolkits, host compilers, profilers."""
 import shutil
 import subprocess
+import sys
 import unittest
+from pathlib import Path
 
 import support
 from days_cli import cmake_tools, gpu, packages, paths, toolchain
@@ -139,6 +141,12 @@ class Doctor(support.Case):
         self.tool("ncu", 'case "$*" in *--version*) echo "Version 2025.1.0";; *) echo "==ERROR== ERR_NVGPUCTRPERM";; esac')
         self.expect("profiler", "warn", "ncu 2025.1 may not read counters (tried); an administrator can allow it:",
                     "https://developer.nvidia.com/ERR_NVGPUCTRPERM")
+
+    def test_nvdisasm(self):
+        self.expect("nvdisasm", "miss", "for ./days asm, and for rungs that are told apart by their widest load:",
+                    f"{Path(sys.executable).name} -m pip install --no-deps nvidia-cuda-nvdisasm")
+        found = self.tool("nvdisasm", "exit 0")
+        self.expect("nvdisasm", "ok", f"{found}: ./days asm shows instructions")
 
     def test_profiler_missing(self):
         (self.bin / "ncu").unlink()

@@ -83,6 +83,14 @@ class Patterns(unittest.TestCase):
         cases = [case("ok", blocks=2, n=32), case("ok", n=64), case("fail", n=96), case("fail", blocks=2, n=128)]
         self.assertIn("where n is larger than 64 (64 passes, 96 fails)", pattern(cases))
 
+    def test_a_grid_of_one_block_in_two_dimensions(self):
+        cases = [case("ok", blocks=1, rows=8, cols=32), case("ok", blocks=1, rows=1, cols=1), case("fail", blocks=1, rows=1, cols=300),
+                 case("fail", blocks=1, rows=300, cols=1), case("fail", blocks=1, rows=9, cols=32)]
+        self.assertEqual(pattern(cases), "fails exactly where rows is larger than 8 or cols is larger than 32; every launch has one block.")
+        for number, one in enumerate(cases):
+            one["blocks"] = 1 + number % 2
+        self.assertEqual(pattern(cases), "fails exactly where rows is larger than 8 or cols is larger than 32.")
+
     def test_one_kind_of_inputs(self):
         cases = [case("ok", n=8), case("fail", inputs="huge", n=8), case("ok", n=9), case("fail", inputs="huge", n=9)]
         self.assertEqual(pattern(cases), 'fails exactly with the inputs "huge".')

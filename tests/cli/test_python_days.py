@@ -5,6 +5,7 @@ interpreter hides and tools/python_days shows: each report has a kernel that cau
 import json
 import os
 import platform
+import re
 import subprocess
 import sys
 import textwrap
@@ -12,7 +13,7 @@ import unittest
 from unittest import mock
 
 import support
-from days_cli import catalog, kernel_sources, ladders, paths, python_judge, python_ladders, python_setup, rungs
+from days_cli import catalog, judge, kernel_sources, ladders, paths, python_judge, python_ladders, python_setup, rungs
 from days_cli.errors import DaysError
 
 _LADDER = '''
@@ -314,6 +315,53 @@ class Interpreter(support.Case):
         result, _, notes, _, _ = self.run_kernel("tl.store(y_ptr + i, nothing)")
         self.assertIn("NameError", notes[0])
         self.assertIn("kernel.py:10", notes[0])
+
+    def test_what_no_gpu_runs_has_a_sentence(self):
+        for body, says in (("if i < n:\n    tl.store(y_ptr + i, tl.load(x_ptr + i))", "an `if` asks once for the whole program"),
+                           ("tl.store(y_ptr + i, x_ptr[i], mask=i < n)", "a pointer is not subscripted in Triton: p + i is"),
+                           ("y_ptr[i] = i", "a pointer is not subscripted in Triton: tl.store("),
+                           ("i[0] = 1", "an element of a block cannot be assigned to")):
+            result, _, notes, _, _ = self.run_kernel(body)
+            self.assertEqual(result, "fail", body)
+            self.assertRegex(notes[0], r"kernel\.py:\d+: " + re.escape(says), body)
+
+    def test_what_a_kernel_prints_is_shown(self):
+        """By the case's line, and then by stage 1, whatever came of it."""
+        case = {"result": "ok", "shape": {"n": 3}, "type": "fp32", "inputs": "", "notes": [], "reports": [], "printed": ["here", "there"],
+                "printed_lines": 7}
+        told = judge.Told({}, [dict(case, printed=[], shape={"n": 0}), case], 2, mock.Mock(problem="", code=0, stderr=""))
+        with mock.patch.object(python_judge, "_cases", return_value=told), mock.patch.object(python_judge, "_compiles",
+                               return_value=judge.Stage("correct", "ok", "2 cases")):
+            stage = python_judge.correct(mock.Mock())
+        self.assertEqual(stage.lines, ["Printed at n 3, random inputs:", "    here", "    there", "    (5 lines more)"])
+
+    def test_an_error_of_tf32_is_called_that(self):
+        file = self.folder / "k.py"
+        file.write_text("c = tl.dot(a, b, c)\n")
+        kernel = mock.Mock(file=str(file))
+        case = lambda result, kind, worst=1e-3, inputs="": {"result": result, "type": kind, "shape": {"m": 1, "k": 64}, "worst": worst, "unwritten": 0,
+                                                            "inputs": inputs}
+        cases = [case("fail", "fp32"), case("fail", "fp32", None, "special"), case("ok", "fp16")]
+        self.assertIn('input_precision="ieee"', python_judge._as_tf32(kernel, cases))
+        self.assertEqual(python_judge._as_tf32(kernel, [*cases, case("fail", "fp16")]), "")
+        self.assertEqual(python_judge._as_tf32(kernel, [case("fail", "fp32", 0.5)]), "")
+        file.write_text("c += a * b\n")
+        self.assertEqual(python_judge._as_tf32(kernel, cases), "")
+
+    def test_a_file_without_pytorch(self):
+        (self.folder / "kernel.py").write_text("import torch\n")
+        text = f"""
+            import sys
+            sys.path.insert(0, {str(support.ROOT / "tools")!r})
+            sys.modules["torch"] = None  # as where it is not installed
+            from python_days import day
+            try:
+                day.load({str(self.folder / "kernel.py")!r})
+            except day.DaysError as error:
+                print(error.message)
+            """
+        done = subprocess.run([_python().path, "-B", "-c", textwrap.dedent(text)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False, text=True)
+        self.assertIn("kernel.py:1: this day runs without PyTorch", done.stdout, done.stderr)
 
     def test_bf16_is_computed_as_a_gpu_does(self):
         self.assertEqual(self.run_kernel("x = tl.load(x_ptr + i, mask=there)\ntl.store(y_ptr + i, x * x, mask=there)", "x * x", "bf16")[0],

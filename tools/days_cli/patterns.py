@@ -92,7 +92,7 @@ def _where(failed, passed):
         beyond = [extent for extent in extents if any(case["shape"][extent] > most[extent] for case in failed)]
         grids = {case["blocks"] for case in (*failed, *passed)} - {0}
         return "where " + " or ".join(f"{extent} is larger than {most[extent]}" for extent in beyond) + \
-            (f"; every launch has {grids.pop()} block" + "s" * (grids != {1}) if len(grids) == 1 else "")
+            (f"; every launch has {'one block' if grids == {1} else f'{min(grids)} blocks'}" if len(grids) == 1 else "")
     for i, one in enumerate(extents):
         for other in extents[i + 1:]:
             if tells(lambda case: case["shape"][one] != case["shape"][other]):

@@ -20,6 +20,7 @@ USAGE = "DAY [VARIANT]"
 SUMMARY = "what nvcc made of it: registers, spills, loads"
 HELP = """./days asm DAY              registers, spills, loads of all variants
 ./days asm DAY VARIANT      and each source line's instructions
+./days asm DAY RUNG --mine  of your my/dayNN_RUNG.cu
 ./days asm --file k.cu      any CUDA source [-I... -D... -std=...]
 
   --arch 75|80|90a|...      for this architecture (default 90a)
@@ -57,6 +58,8 @@ def run(args):
         return _show(str(source), {"": kernels}, given, arch, threads, lines=True)
     if not given.words:
         raise DaysError("asm of which day?", "./days asm 1")
+    if given.get("--mine") and len(given.words) < 2:
+        raise DaysError("--mine goes with a rung, or the word exercise", f"./days asm {given.words[0]} exercise --mine")
     day = catalog.resolve(given.words[0], "asm")
     if day.kind == "python":
         return _python(day, given, arch, threads)
@@ -75,8 +78,19 @@ def run(args):
     variant = given.words[1]
     rungs = {**sources, **ladders.files(day)}  # a file may hold several
     arguments.known_variant("asm", variant, rungs, day)
+    if given.get("--mine"):
+        rungs[variant] = _mine(day, variant)
     kernels = compiled([rungs[variant]], arch, ["-I" + str(paths.ROOT)])
     return _show(f"Day {day.label}, {variant}", {variant: kernels}, given, arch, threads, lines=True, day=day)
+
+
+def _mine(day, variant):
+    """The learner's file of the exercise or of a rung."""
+    what = exercises.resolve(str(day.number), "asm", variant)
+    mine = exercises.my_file(what)
+    if not mine.is_file():
+        raise DaysError(f"there is no {exercises.shown(mine)} yet", f"./days check {exercises.words(what)}")
+    return mine
 
 
 def _parse(args):
@@ -85,7 +99,7 @@ def _parse(args):
         (compiler if argument.startswith(("-I", "-D", "-std=")) else plain).append(argument)
     given = arguments.parse("asm", plain, {"--arch": None, "--kernel": None, "--threads": None, "--lines": None,
                                            "--json": None, "--file": None, "--size": None, "--type": None,
-                                           "--stage": ("ttir", "ttgir", "llir", "ptx")}, (), 2)
+                                           "--stage": ("ttir", "ttgir", "llir", "ptx")}, ("--mine",), 2)
     if compiler and not given.get("--file"):
         raise DaysError(f"{compiler[0]} goes with --file", "./days asm --help")
     given.compiler = compiler
@@ -147,7 +161,7 @@ def _tools(sm, lines):
     if wheels:
         what = " and ".join(name for name, path in (("nvcc", compiler), ("nvdisasm", found or not lines)) if not path)
         raise DaysError(f"asm needs {what}: of a CUDA toolkit, or NVIDIA's wheels (no GPU needed)",
-                        f"{os.path.basename(sys.executable)} -m pip install --no-deps {' '.join(wheels)}", ENVIRONMENT)
+                        install(*wheels), ENVIRONMENT)
     command = [compiler]
     if nvcc:
         if sm not in nvcc.codes:
@@ -156,6 +170,11 @@ def _tools(sm, lines):
         host, problem = toolchain.nvcc_host()
         command += ["-ccbin", host.path] if problem or os.environ.get("CUDAHOSTCXX") else []
     return command, found
+
+
+def install(*wheels):
+    """The command that installs NVIDIA's wheels."""
+    return f"{os.path.basename(sys.executable)} -m pip install --no-deps {' '.join(wheels)}"
 
 
 def _in_wheels(tool):
@@ -224,7 +243,7 @@ def _python(day, given, arch, threads):
                         "./days asm --help")
     lines = len(given.words) > 1
     words = ["compile", "--variant", ",".join(names), "--arch", str(_number(arch)), *(["--lines"] if lines else []),
-             *python_day.mine_flags(day, names[0]),
+             *(python_day.mine_flags(day, names[0]) or (["--file", str(_mine(day, names[0]))] if given.get("--mine") else [])),
              *(word for name in ("--size", "--type") if given.get(name) for word in (name, given.get(name)))]
     if given.get("--stage"):
         words += ["--stage", given.get("--stage")]

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from days_cli import arguments, builder, cmake_tools, console, packages, paths, python_setup, run_build, settings, toolchain
 from days_cli import gpu as gpus
+from days_cli.commands import asm
 from days_cli.errors import ENVIRONMENT, DaysError
 
 USAGE = ""
@@ -100,6 +101,7 @@ def examine():
     if probe.gpu:
         yield _pytorch()
     yield from _libraries(probe, compiler)
+    yield _nvdisasm()
     yield _profiler(probe, cuda_works)
     yield _disk()
     yield _my_work()
@@ -249,6 +251,14 @@ def _libraries(probe, compiler):
             yield Finding(data["title"], "ok", f"in pip's {library.wheel}" if library.wheel else "in the CUDA toolkit")
         else:
             yield Finding(data["title"], "miss", "its column stays out of the tables", command)
+
+
+def _nvdisasm():
+    """What ./days asm and the gates of some rungs read machine code with; it needs no GPU."""
+    found = asm.disassembler()
+    if found:
+        return Finding("nvdisasm", "ok", f"{found}: ./days asm shows instructions")
+    return Finding("nvdisasm", "miss", "for ./days asm, and for rungs that are told apart by their widest load:", asm.install("nvidia-cuda-nvdisasm"))
 
 
 def _profiler(probe, cuda_works):
