@@ -189,8 +189,9 @@ std::string store_of_helper(const std::vector<Line>& lines, std::size_t caller, 
   while (helper < caller && !lines[helper].user) ++helper;
   if (helper == caller) return "";
   const std::string source = source_line(lines[helper].file, lines[helper].line);
-  const std::string text = helper == 0 && column > 0 ? expression_near(source, column, Operation::shared_store)
-                                                     : side_of_assignment(source, true);
+  const std::string text = helper == 0 && column > 0
+                               ? expression_near(source, column, Operation::shared_store)
+                               : side_of_assignment(source, true);
   const std::string file = lines[helper].file.substr(lines[helper].file.rfind('/') + 1);
   return text.empty() ? "" : text + " (" + file + ":" + std::to_string(lines[helper].line) + ")";
 }
@@ -226,7 +227,8 @@ std::map<Place, SourcePlace> source_places(const std::vector<Place>& places) {
     if (place.text.empty() && operation != Operation::branch)
       place.text = side_of_assignment(source_line(lines[chosen].file, place.line), is_store(operation));
     if (!place.text.empty() && chosen > 0 && is_store(operation)) {
-      const int known = column != columns.end() && column->second.line == lines[0].line ? column->second.column : 0;
+      const int known =
+          column != columns.end() && column->second.line == lines[0].line ? column->second.column : 0;
       if (std::string own = store_of_helper(lines, chosen, known); !own.empty()) place.text = own;
     }
     if (place.text.empty()) place.text = without_comment(source_text(lines[chosen].file, place.line));
