@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <string>
@@ -20,12 +21,18 @@ class Json {
     closing_ += bracket == '{' ? '}' : ']';
     fresh_ = true;
   }
+  // The same, with all that is in it on one line.
+  void open_flat(char bracket) {
+    open(bracket);
+    if (flat_ == 0) flat_ = closing_.size();
+  }
   void close() {
-    const bool empty = fresh_;
+    const bool empty = fresh_, flat = flat_ > 0;
     fresh_ = false;
     const char bracket = closing_.back();
+    if (closing_.size() == flat_) flat_ = 0;
     closing_.pop_back();
-    if (!empty) line();
+    if (!empty && !flat) line();
     text_ += bracket;
   }
   void key(const std::string& name) {
@@ -71,9 +78,9 @@ class Json {
       return;
     }
     if (closing_.empty()) return;
-    if (!fresh_) text_ += ",";
+    if (!fresh_) text_ += flat_ > 0 ? ", " : ",";
     fresh_ = false;
-    line();
+    if (flat_ == 0) line();
   }
   void quote(const std::string& s) {
     text_ += '"';
@@ -94,6 +101,7 @@ class Json {
   }
 
   std::string text_, closing_;
+  size_t flat_ = 0;  // how many brackets were open when the line began that does not end; 0: none
   bool fresh_ = true, after_key_ = false;
 };
 

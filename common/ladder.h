@@ -51,8 +51,10 @@
 #include "common/workspace.h"
 
 // A function, function template or overload set as one object that accepts exactly the problems that the
-// function does.
-#define LAUNCHER(f) [](const auto& p, auto... s) -> decltype(f(p, s...)) { return f(p, s...); }
+// function does, and knows its name.
+#define LAUNCHER(f)                                                                                  \
+  ::days::detail::Named([](const auto& p, auto... s) -> decltype(f(p, s...)) { return f(p, s...); }, \
+                        [] { return #f; })
 
 // Gives the ladder to all programs that are linked with this file, after those above it: the order of tables.
 // At namespace scope, below the ladder.
@@ -117,6 +119,22 @@ enum class Rate {
 };
 
 namespace detail {
+
+// A callable with a name. It has no state, so it costs no more than the callable alone.
+template <class F, class Name>
+struct Named : F {
+  Named() = default;
+  Named(F, Name) {}
+  static const char* name() { return Name{}(); }
+};
+template <class F>
+const char* name_of() {
+  if constexpr (requires { F::name(); }) {
+    return F::name();
+  } else {
+    return "";
+  }
+}
 
 // "day05_matmul" of ".../day05_matmul/ladder.cpp"; "" where no folder of the path is a day.
 std::string day_of(const std::string& file);
@@ -292,6 +310,7 @@ struct Exercise {
 // element type of the ladder.
 struct Row {
   std::string name;
+  std::string launcher;  // "softmax_online"; "": a library's, or a callable without a name
   bool baseline = false;
   bool exercise = false;                                 // takes part only where it is asked for
   std::string needs_text;                                // "cols % 8 == 0"
@@ -384,7 +403,8 @@ struct LadderInfo {
 
   void set_extents(std::initializer_list<const char*> names);
   void set_types(std::initializer_list<detail::ProblemType> problems);
-  void add_variant(const char* name, const detail::Captures& f, Calls<detail::Launch> calls);
+  void add_variant(const char* name, const char* launcher, const detail::Captures& f,
+                   Calls<detail::Launch> calls);
   void add_baseline(const char* name);
   void set_exercise(const char* goal, const char* starts, const char* solution, const Gates& gates);
   // Of the last row.
@@ -417,6 +437,10 @@ const std::vector<const LadderInfo*>& registered_ladders();
 // The ladder must live as long as the program. Returns true.
 bool register_ladder(const LadderInfo& ladder);
 
+// What the tools know of a day's ladders, as JSON: the same on every machine and in every build. A day keeps it
+// in its ladder.json.
+std::string description(const std::vector<const LadderInfo*>& ladders);
+
 template <template <class> class Problem, class... Ts>
 class Ladder : public LadderInfo {
  public:
@@ -445,7 +469,8 @@ class Ladder : public LadderInfo {
     static_assert((std::is_invocable_v<F, const Problem<Ts>&, cudaStream_t> || ...),
                   "the launcher accepts the problem of none of the ladder's types (and .types comes first)");
     Ladder l = *this;
-    l.add_variant(name, detail::capture(launcher), {detail::launch_call<F, Problem<Ts>>()...});
+    l.add_variant(name, detail::name_of<F>(), detail::capture(launcher),
+                  {detail::launch_call<F, Problem<Ts>>()...});
     return l;
   }
 

@@ -124,6 +124,22 @@ TEST(Harness, SaysWhichGuardWasHit) {
 }
 #endif
 
+// What it says of each row is what the tools go by.
+TEST(Harness, DescribesALadder) {
+  const std::string text = days::description({&scale});
+  for (const char* row :
+       {R"({"name": "plain", "kind": "variant", "launcher": "scale_plain", "types": ["fp32", "fp16"]})",
+        R"("launcher": "scale_even", "types": ["fp32"], "needs": "cols % 2 == 0"})",
+        R"("launcher": "scale_scratch", "types": ["fp32"], "workspace": true})",
+        R"("launcher": "scale_plain", "types": ["fp32", "fp16"], "runs_on": "a device of no kind"})",
+        R"({"name": "absent", "kind": "library"})",
+        R"("test": [[1, 1], [1, 2], [3, 33], [128, 7], [5, 1000]])"})
+    EXPECT_NE(text.find(row), std::string::npos) << row << " in\n" << text;
+  const auto more =
+      scale.exercise(LAUNCHER(::common_test::scale_plain), "a goal", "plain", "even", {.conflicts = 0});
+  EXPECT_NE(days::description({&more}).find(R"("gates": {"conflicts": 0})"), std::string::npos);
+}
+
 TEST(WrongKernels, OneHas16BitsWhereTheLaddersDo) {
   using days::testing_detail::missing_16_bits;
   EXPECT_EQ(missing_16_bits({"fp32"}, {"fp32"}), "");

@@ -330,11 +330,23 @@ TEST(Json, EscapesAndNests) {
   json.key("empty");
   json.open('[');
   json.close();
+  json.key("flat");
+  json.open_flat('[');
+  json.open('[');
+  json.value(1);
+  json.value(2);
+  json.close();
+  json.open('{');
+  json.member("a", 3);
+  json.close();
+  json.close();
+  json.member("last", 4);
   json.close();
   EXPECT_EQ(json.text(),
             "{\n  \"text\": \"a \\\"b\\\"\\u000a\\\\\",\n  \"none\": null,\n  \"count\": 3,\n"
             "  \"bytes\": 1073741824,\n  \"yes\": true,\n"
-            "  \"list\": [\n    1.5,\n    \"x\"\n  ],\n  \"empty\": []\n}");
+            "  \"list\": [\n    1.5,\n    \"x\"\n  ],\n  \"empty\": [],\n"
+            "  \"flat\": [[1, 2], {\"a\": 3}],\n  \"last\": 4\n}");
 }
 
 TEST(Text, NumbersAsPeopleReadThem) {

@@ -11,10 +11,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <functional>
 #include <iterator>
 #include <map>
 #include <memory>
+#include <set>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -454,6 +457,36 @@ void add_tests(const LadderInfo& ladder) {
   }
 }
 
+// The file beside the source that defines a ladder, without the line that says of which text it is.
+std::string kept_description(const std::string& file) {
+  std::ifstream kept(file, std::ios::binary);
+  if (!kept) return "";
+  const std::string text{std::istreambuf_iterator<char>(kept), {}};
+  const size_t source = text.find("  \"source\": ");
+  return source == std::string::npos
+             ? text
+             : text.substr(0, source) + text.substr(std::min(text.size(), text.find('\n', source) + 1));
+}
+
+// What the tools know of a day's ladders is what they are.
+void test_description(const LadderInfo& first) {
+  std::vector<const LadderInfo*> ladders;
+  for (const LadderInfo* ladder : registered_ladders()) {
+    if (ladder->day == first.day) ladders.push_back(ladder);
+  }
+  const std::string source = first.file, file = source.substr(0, source.rfind('/') + 1) + "ladder.json";
+  const std::string now = description(ladders), kept = kept_description(file);
+  if (now == kept) return;
+  std::istringstream now_lines(now), kept_lines(kept);
+  std::string said, says;
+  while (said == says && now_lines) {
+    if (!std::getline(now_lines, says)) says = "nothing more";
+    if (!std::getline(kept_lines, said)) said = "nothing more";
+  }
+  ADD_FAILURE() << file << " is not what the ladders are: run tools/ladder_json.py " << first.day.substr(3, 2)
+                << "\nit says:  " << said << "\nthey say: " << says;
+}
+
 // Wrong kernels in the order of their registration.
 std::vector<Wrong>& wrongs() {
   static std::vector<Wrong> all;
@@ -543,7 +576,13 @@ bool register_wrong(const Wrong& wrong) {
 }
 
 void add_all_tests() {
-  for (const LadderInfo* ladder : registered_ladders()) add_tests(*ladder);
+  std::set<std::string> days;
+  for (const LadderInfo* ladder : registered_ladders()) {
+    add_tests(*ladder);
+    if (ladder->day.empty() || !days.insert(ladder->day).second) continue;
+    add_test(*ladder, "ladder_json/is_what_the_ladders_are", ladder->file, 1,
+             [ladder] { test_description(*ladder); });
+  }
   for (const Wrong& wrong : wrongs()) add_test(wrong);
   std::vector<std::string> types, of_wrong;
   for (const LadderInfo* ladder : registered_ladders())

@@ -23,6 +23,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from days_cli import catalog, paths, result_plots, result_table, results, stale  # noqa: E402
+from days_cli import ladders as ladder_files  # noqa: E402
 
 PAGE = paths.ROOT / "docs" / "matmul.md"
 CHART = paths.ROOT / "docs" / "pictures" / "matmul.svg"
@@ -37,7 +38,6 @@ GLOBAL, SHARED = "pipe_lsu_mem_global_op_", "pipe_lsu_mem_shared_op_"
 class Ladder:
     day: catalog.Day
     name: str
-    type: str
     rungs: tuple
 
 
@@ -45,16 +45,10 @@ def ladders():
     """The track's ladders that multiply, in teaching order."""
     found = []
     for day in next(days for track, days in catalog.tracks() if track == TRACK):
-        if not day.folder or not (day.folder / "ladder.cpp").exists():
-            continue
-        text = (day.folder / "ladder.cpp").read_text(encoding="utf-8")
-        starts = list(re.finditer(r'ladder<\w+>\(\s*"(\w+)"\)', text))
-        for start, following in zip(starts, [*starts[1:], None]):
-            part = text[start.end():following.start() if following else len(text)]
-            rungs = tuple(re.findall(r'\.variant\(\s*"(\w+)"', part))
-            if rungs and re.search(r'\.extents\(\{"m", "n", "k"', part):
-                kind = re.search(r"\.types<(?:days::)?(\w+)", part)
-                found.append(Ladder(day, start[1], kind[1] if kind else "", rungs))
+        for ladder in ladder_files.of(day) if day.folder and day.kind == "ladder" else ():
+            rungs = tuple(row["name"] for row in ladder["rows"] if row["kind"] == "variant")
+            if rungs and ladder["extents"][:3] == ["m", "n", "k"]:
+                found.append(Ladder(day, ladder["name"], rungs))
     return found
 
 

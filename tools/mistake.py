@@ -42,16 +42,11 @@ def edits(path):
     return {name: (reason, "\n".join(old), "\n".join(new)) for name, (reason, old, new) in found.items()}
 
 
-def alone(text, solution):
+def alone(day, text, solution):
     """(the file's text, the solution, its launcher) without the launchers of other rungs that stand in the same file."""
-    others = rungs.launchers(text.partition(rungs.WITHIN)[2])
-    own = next((one["name"] for one in others if one["name"].endswith(f"_{solution}")), None)
-    if own is None:
-        own = re.search(r"^void (\w+)\(", text, re.MULTILINE)[1]
-    elif len(others) > 1:
-        for other in others:
-            text = text if other["name"] == own else text.replace(other[0], "")
-    return text, solution, own
+    found = rungs.of_day(day)
+    others = [other.launcher for other in found.values() if other.file == found[solution].file and other.name != solution]
+    return rungs.without(text, others), solution, found[solution].launcher
 
 
 def as_exercise(text, solution, launcher, template=False):
@@ -80,7 +75,7 @@ def made(day, name):
     if day.kind == "python":
         return text.replace(old, new)
     template = "INSTANTIATE_LAUNCHER(exercise" in exercises.skeleton(day).read_text(encoding="utf-8")
-    return as_exercise(*alone(text.replace(old, new), solution), template)
+    return as_exercise(*alone(day, text.replace(old, new), solution), template)
 
 
 def main(words):

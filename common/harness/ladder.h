@@ -13,6 +13,7 @@
 
 #include "common/check.h"
 #include "common/image.h"
+#include "common/json.h"
 #include "common/ladder.h"
 #include "common/parallel.h"
 
@@ -172,9 +173,13 @@ void LadderInfo::set_types(std::initializer_list<detail::ProblemType> problems) 
   }
 }
 
-void LadderInfo::add_variant(const char* variant, const detail::Captures& f, Calls<detail::Launch> calls) {
+void LadderInfo::add_variant(const char* variant, const char* launcher, const detail::Captures& f,
+                             Calls<detail::Launch> calls) {
   for (const Row& row : rows) require(row.name != variant, name, ": two rows are named ", variant);
   Row row = detail::new_row(*this, variant);
+  row.launcher = launcher;
+  if (const size_t colon = row.launcher.rfind(':'); colon != std::string::npos)
+    row.launcher.erase(0, colon + 1);
   row.launch = detail::functions<detail::Launch>(f, calls);
   rows.push_back(std::move(row));
 }
@@ -299,6 +304,114 @@ void LadderInfo::add_hostile(const char* hostile, const detail::Captures& f,
 
 void LadderInfo::set_lesson(const char* text) {
   lesson_text = text;
+}
+
+namespace detail {
+
+inline void describe(Json& json, const char* key, const std::vector<std::string>& texts) {
+  json.key(key);
+  json.open_flat('[');
+  for (const std::string& text : texts) json.value(text);
+  json.close();
+}
+inline void describe(Json& json, const char* key, const std::vector<Shape>& shapes) {
+  json.key(key);
+  json.open_flat('[');
+  for (const Shape& shape : shapes) {
+    json.open('[');
+    for (const int64_t n : shape.numbers()) json.value(n);
+    json.close();
+  }
+  json.close();
+}
+
+inline void describe(Json& json, const LadderInfo& ladder, const Row& row) {
+  json.open_flat('{');
+  json.member("name", row.name);
+  json.member("kind", row.baseline ? "library" : row.exercise ? "exercise" : "variant");
+  if (!row.launcher.empty()) json.member("launcher", row.launcher);
+  if (!row.baseline) {  // a library's are known where it is
+    std::vector<std::string> types;
+    for (size_t type = 0; type < ladder.types.size(); ++type) {
+      if (row.launch[type]) types.push_back(ladder.types[type].name);
+    }
+    describe(json, "types", types);
+  }
+  if (!row.needs_text.empty()) json.member("needs", row.needs_text);
+  for (const Requirement& requirement : row.runs_on) json.member("runs_on", requirement.text);
+  const auto given = [](const auto& functions) {
+    return std::any_of(functions.begin(), functions.end(),
+                       [](const auto& f) { return static_cast<bool>(f); });
+  };
+  if (given(row.workspace)) json.member("workspace", true);
+  if (given(row.setup)) json.member("setup", true);
+  json.close();
+}
+
+inline void describe(Json& json, const Exercise& exercise) {
+  json.key("exercise");
+  json.open('{');
+  json.member("goal", exercise.goal);
+  json.member("starts", exercise.starts);
+  json.member("solution", exercise.solution);
+  json.key("gates");
+  json.open_flat('{');
+  const Gates& gates = exercise.gates;
+  const Gates none;
+  const auto member = [&](const char* name, auto value, auto nothing) {
+    if (value != nothing) json.member(name, value);
+  };
+  member("reads_per_input", gates.reads_per_input, none.reads_per_input);
+  member("wasted_sectors", gates.wasted_sectors, none.wasted_sectors);
+  member("conflicts", gates.conflicts, none.conflicts);
+  member("bytes_per_request", gates.bytes_per_request, none.bytes_per_request);
+  member("atomics_per_input", gates.atomics_per_input, none.atomics_per_input);
+  member("under_way", gates.under_way, none.under_way);
+  member("launches", gates.launches, none.launches);
+  member("blocks", gates.blocks, none.blocks);
+  member("workspace", gates.workspace, none.workspace);
+  member("speed", gates.speed, none.speed);
+  json.close();
+  json.close();
+}
+
+inline void describe(Json& json, const LadderInfo& ladder) {
+  json.open('{');
+  json.member("name", ladder.name);
+  describe(json, "extents", ladder.extents);
+  std::vector<std::string> types, hostile;
+  for (const Typed& type : ladder.types) types.push_back(type.name);
+  for (size_t maker = 1; maker < ladder.makers.size(); ++maker) hostile.push_back(ladder.makers[maker].name);
+  describe(json, "types", types);
+  json.key("rows");
+  json.open('[');
+  for (const Row& row : ladder.rows) describe(json, ladder, row);
+  json.close();
+  if (ladder.exercise_info) describe(json, *ladder.exercise_info);
+  describe(json, "hostile", hostile);
+  json.key("shapes");
+  json.open('{');
+  describe(json, "test", ladder.test_shapes);
+  describe(json, "gpu", ladder.gpu_shapes);
+  describe(json, "bench", ladder.bench_shapes);
+  describe(json, "sweep", ladder.sweep_shapes);
+  describe(json, "show", ladder.show_shapes);
+  json.close();
+  json.member("lesson", ladder.lesson_text);
+  json.close();
+}
+
+}  // namespace detail
+
+std::string description(const std::vector<const LadderInfo*>& ladders) {
+  Json json;
+  json.open('{');
+  json.key("ladders");
+  json.open('[');
+  for (const LadderInfo* ladder : ladders) detail::describe(json, *ladder);
+  json.close();
+  json.close();
+  return json.text() + "\n";
 }
 
 }  // namespace days

@@ -67,7 +67,7 @@ inline void print_help(const std::vector<const LadderInfo*>& ladders, const char
   std::printf(
       "  --variant NAME,...    only these rungs\n"
       "  --type fp32,...       element types, or all\n"
-      "  --list                the rungs, and what each needs\n"
+      "  --list                the rungs, and what each needs; with --json all of the ladders\n"
       "  --json FILE           results as JSON; - is stdout, and silences the rest\n"
       "%s"
       "  --exercise            the learner's kernel too, of exercise.cu\n"
@@ -102,6 +102,16 @@ inline void print_list(const std::vector<const LadderInfo*>& ladders) {
   }
 }
 
+// To the file of --json.
+inline void write_json(const std::string& file, const std::string& text) {
+  if (file == "-") {
+    std::fputs(text.c_str(), stdout);
+  } else if (!write_text(file, text)) {
+    const int why = errno;
+    throw Exit(machine_cannot_write(why) ? kMachine : kUsage, "--json " + file + ": " + std::strerror(why));
+  }
+}
+
 class DayRun {
  public:
   DayRun(const Options& options, std::vector<const LadderInfo*> ladders)
@@ -123,7 +133,7 @@ class DayRun {
     if (device_.simt && !quiet_ && ladders_[0]->day.size() > 5)
       std::printf("\nWhat each line's accesses cost: ./days explain %d\n",
                   std::atoi(ladders_[0]->day.c_str() + 3));
-    if (!options_.json.empty()) write_json();
+    if (!options_.json.empty()) write_json(options_.json, results_json(tables_, "run"));
     bool failed = false, device_alone = true;
     size_t ran = 0;
     for (const TableResult& table : tables_) {
@@ -700,19 +710,6 @@ class DayRun {
     return digits;
   }
 
-  void write_json() const {
-    const std::string text = results_json(tables_, "run");
-    if (options_.json == "-") {
-      std::fputs(text.c_str(), stdout);
-      return;
-    }
-    if (!write_text(options_.json, text)) {
-      const int why = errno;
-      throw Exit(machine_cannot_write(why) ? kMachine : kUsage,
-                 "--json " + options_.json + ": " + std::strerror(why));
-    }
-  }
-
   const Options& options_;
   Colors colors_;
   bool quiet_;
@@ -746,7 +743,11 @@ int run_as_told(int argc, char** argv, const std::vector<const LadderInfo*>& lad
       return 0;
     }
     if (options.list) {
-      detail::print_list(ladders);
+      if (options.json.empty()) {
+        detail::print_list(ladders);
+      } else {
+        detail::write_json(options.json, description(ladders));
+      }
       return 0;
     }
     if (!options.cases.empty()) return detail::run_cases(options, ladders);

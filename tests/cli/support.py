@@ -2,6 +2,7 @@
 """What the tests of ./days share: a fresh folder, fake tools on the PATH, the command run as a learner runs it."""
 import contextlib
 import io
+import json
 import os
 import re
 import shutil
@@ -27,6 +28,18 @@ def forget():
     for function in _CACHED:
         getattr(function, "cache_clear", lambda: None)()
     console.set_color("auto")
+
+
+def ladder(name, rungs, extents=("n",), types=("fp32",), **more):
+    """A ladder of a ladder.json. rungs: {name: launcher}."""
+    rows = [{"name": rung, "kind": "variant", "launcher": launcher, "types": list(types)} for rung, launcher in rungs.items()]
+    return {"name": name, "extents": list(extents), "types": list(types), "rows": rows, "lesson": "", **more}
+
+
+def describe(folder, *ladders):
+    """A day's ladder.json of these ladders, beside a ladder.cpp that says nothing."""
+    (folder / "ladder.cpp").write_text("")
+    (folder / "ladder.json").write_text(json.dumps({"source": "", "ladders": ladders}))
 
 
 def alive(process):

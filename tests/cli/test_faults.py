@@ -159,8 +159,8 @@ class Fake(support.Case):
             judge.correct(kernel)
         self.assertEqual((raised.exception.code, raised.exception.message), (1, programs.OTHER_MAIN))
         with self.assertRaises(judge.DaysError) as raised:
-            explain.listed(self.program(""))
-        self.assertEqual(raised.exception.message, programs.OTHER_MAIN)
+            explain.count(self.program(""), None, "x")
+        self.assertEqual((raised.exception.code, raised.exception.message), (1, programs.OTHER_MAIN))
         program = self.program("")
         self.replace(run_build, "build_day", lambda *_, **__: program)
         code, _, err = self.days("run", "1", "--backend", "simt", "--with", str(FAULTS))

@@ -7,18 +7,12 @@ import json
 import unittest
 from pathlib import Path
 
-from support import Case
+from support import Case, describe, ladder
 
 from days_cli import catalog, paths, results
 
-LADDER = """
-const auto matmul = days::ladder<Matmul>("matmul")
-    .extents({"m", "n", "k"}).types<float>()
-    .variant("slow", LAUNCHER(a)).variant("fast", LAUNCHER(b));
-const auto copy = days::ladder<Copy>("copy").extents({"rows", "cols"}).variant("element", LAUNCHER(c));
-const auto half = of(days::ladder<Matmul>("half").extents({"m", "n", "k", "layout"}).types<days::half, days::bf16>()
-    .variant("mma", LAUNCHER(d)));
-"""
+LADDERS = (ladder("matmul", {"slow": "a", "fast": "b"}, "mnk"), ladder("copy", {"element": "c"}, ("rows", "cols")),
+           ladder("half", {"mma": "d"}, (*"mnk", "layout"), ("fp16", "bf16")))
 
 
 def table(rows, shape=(4096, 4096, 4096), **more):
@@ -38,7 +32,7 @@ class Page(Case):
         spec.loader.exec_module(self.page)
         folder = self.folder / "day05_matmul"
         folder.mkdir()
-        (folder / "ladder.cpp").write_text(LADDER)
+        describe(folder, *LADDERS)
         (folder / "README.md").write_text("---\ntitle: x\nteaches: What it adds\n---\n")
         self.day = catalog.Day(5, "matmul", "Matmul", folder)
         other = catalog.Day(11, "matmul_dynamic_tiled", "Matmul", None)
@@ -64,8 +58,8 @@ class Page(Case):
         return code, out.getvalue()
 
     def test_finds_the_ladders_that_multiply(self):
-        self.assertEqual([(each.name, each.type, each.rungs) for each in self.page.ladders()],
-                         [("matmul", "float", ("slow", "fast")), ("half", "half", ("mma",))])
+        self.assertEqual([(each.name, each.rungs) for each in self.page.ladders()],
+                         [("matmul", ("slow", "fast")), ("half", ("mma",))])
 
     def test_writes_speeds_and_says_what_is_not_measured(self):
         self.assertEqual(self.run_page()[0], 0)
@@ -86,7 +80,7 @@ class Page(Case):
     def test_a_day_whose_note_shows_another_gpu(self):
         folder = self.folder / "day11_matmul_dynamic_tiled"
         folder.mkdir()
-        (folder / "ladder.cpp").write_text(LADDER.replace('"half"', '"more"'))
+        describe(folder, *LADDERS)
         (folder / "README.md").write_text("<!-- results:h100 -->\n<!-- /results:h100 -->\n")
         other = catalog.Day(11, "matmul_dynamic_tiled", "Matmul", folder)
         self.replace(catalog, "tracks", lambda: [("Foundations", []), ("Matmul", [self.day, other])])

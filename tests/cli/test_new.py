@@ -24,7 +24,7 @@ class New(support.Case):
         self.assertEqual((code, err), (0, ""))
         self.assertEqual(self.files(), [
             "day14_softmax/01_naive.cu", "day14_softmax/02_neighbours.cu", "day14_softmax/README.md",
-            "day14_softmax/exercise.cu", "day14_softmax/ladder.cpp", "day14_softmax/reference.cpp",
+            "day14_softmax/exercise.cu", "day14_softmax/ladder.cpp", "day14_softmax/ladder.json", "day14_softmax/reference.cpp",
             "day14_softmax/softmax.h", "day14_softmax/tests/mutants.txt", "day14_softmax/tests/test.cpp",
             "day14_softmax/tests/wrong.cu"])
         for name in self.files():

@@ -8,8 +8,8 @@ import unittest
 import support
 from days_cli import catalog, passed, paths
 
-_LADDER = """.variant("naive", LAUNCHER(matmul_naive)) .variant("tiled", LAUNCHER(matmul_tiled))
-.variant("wide", LAUNCHER(matmul_wide)) .variant(name("naive"), LAUNCHER(matmul_naive))"""
+_LADDERS = (support.ladder("matmul", {name: f"matmul_{name}" for name in ("naive", "tiled", "wide")}),
+            support.ladder("other", {"other_naive": "matmul_naive"}))
 _RUNGS = {  # wide calls what tiled has
     "01_naive": "void matmul_naive(const Matmul<float>& p) {}",
     "02_tiled": "int tiles(int n) { return n; }\nvoid matmul_tiled(const Matmul<float>& p) { tiles(1); }",
@@ -27,7 +27,7 @@ class Passed(support.Case):
         self.objects = self.build / "CMakeFiles" / "day05_objects.dir" / "day05_matmul"
         for folder in (self.day_folder, self.objects):
             folder.mkdir(parents=True)
-        (self.day_folder / "ladder.cpp").write_text(_LADDER)
+        support.describe(self.day_folder, *_LADDERS)
         self.replace(paths, "ROOT", root)
         self.replace(paths, "BUILD", root / "build")
         for name, text in _RUNGS.items():

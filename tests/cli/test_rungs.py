@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from unittest import mock
 
 import support  # noqa: F401 (days_cli is found by it)
-from days_cli import catalog, compiler_messages, console, exercises, gpu, judge, main, paths, rung_gates, rungs, traces
+from days_cli import catalog, compiler_messages, console, exercises, gpu, judge, ladders, main, paths, rung_gates, rungs, traces
 from days_cli.errors import DaysError
 
 
@@ -25,11 +25,32 @@ def every():
     return [found for day in catalog.here() if day.kind == "ladder" for found in rungs.of_day(day).values()]
 
 
+def lexed(text):
+    """(code without strings and comments, blocks of lines that are comments alone) of a text of C++; ValueError where a token has no
+    end."""
+    code = re.sub(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'|//[^\n]*|/\*.*?\*/', "", re.sub(r"(?<=\d)'(?=\d)", "", text), flags=re.DOTALL)
+    if re.search(r"[\"']|/\*", code):
+        raise ValueError(re.search(r".*[\"'].*|.*/\*.*", code)[0])
+    blocks = re.findall(r"(?:^ *//[^\n]*\n)+", text, re.MULTILINE)
+    return code, ["\n".join(line.strip() for line in block.splitlines()) for block in blocks]
+
+
+def closed(code):
+    """Does each bracket close the one that was opened last?"""
+    opened = []
+    for sign in re.findall(r"[][(){}]", code):
+        if sign in "([{":
+            opened.append(sign)
+        elif not opened or opened.pop() + sign not in ("()", "[]", "{}"):
+            return False
+    return not opened
+
+
 class Ladders(unittest.TestCase):
     def test_the_header_says_from_where(self):
         for words, before in (("13 padded", "shared"), ("13 several", "padded"), ("13 down", "several"), ("1 float4", "one_each"),
                               ("4 gauss_registers", "gauss_shared"), ("4 gauss_constant", "gauss_separable"),
-                              ("16 ilp8", "ilp4"), ("14 vectors", "warp")):
+                              ("16 ilp8", "ilp4"), ("14 vectors", "online")):
             self.assertEqual(rung(words).before.name, before, words)
 
     def test_one_ladder_does_not_start_from_another(self):
@@ -46,6 +67,7 @@ class Ladders(unittest.TestCase):
             if day.kind == "ladder":
                 text = (day.folder / "ladder.cpp").read_text()
                 self.assertEqual(len(rungs.of_day(day)), text.count(".variant("), day.label)
+                self.assertEqual(set(rungs.of_day(day)), {rung.name for rung in ladders.variants(day)})
 
     def refused(self, word, command="check"):
         with self.assertRaises(DaysError) as raised:
@@ -94,6 +116,30 @@ class Starts(unittest.TestCase):
             self.assertEqual(text.count("{"), text.count("}"), found.words)
             self.assertTrue(text.endswith("\n") and "\n\n\n" not in text, found.words)
 
+    def test_each_is_whole_and_so_are_its_comments(self):
+        for found in every():
+            if not found.before:
+                continue
+            text, source = rungs.start_text(found), found.before.file.read_text()
+            code, comments = lexed(text)
+            self.assertTrue(closed(code), found.words)
+            shipped = lexed(source)[1]
+            renamed = {re.sub(rf"\b{found.before.launcher}\b", found.launcher, block) for block in shipped}
+            self.assertLessEqual(set(comments[1:]), renamed, found.words)
+            # What its header says of the rung before ends where the shipped header does, or the part of another rung begins.
+            about = re.split(r"^// What \w+ does:\n", comments[0], flags=re.MULTILINE)
+            about = about[1] if len(about) > 1 else re.search(rf"^// {found.before.name}: .*", comments[0], re.DOTALL | re.MULTILINE)[0]
+            self.assertIn(about, source, found.words)
+            after = source[source.index(about) + len(about):].lstrip("/\n ")
+            others = [other.name for other in rungs.of_day(found.day).values() if other.file == found.before.file]
+            ends = source.startswith(shipped[0]) and shipped[0].endswith(about) or re.match(rf"(?:{'|'.join(others)}): ", after)
+            self.assertTrue(ends, f"{found.words}: {after[:60]}")
+
+    def test_a_word_with_a_colon_at_a_lines_beginning_is_no_rung(self):
+        lines = ["// naive: one.", "// Changed since", "// naive: less.", "// wide: two."]
+        self.assertEqual(rungs._parts(lines, {"naive"}), {"": lines})
+        self.assertEqual(rungs._parts(lines, {"naive", "wide"}), {"": [], "naive": lines[:3], "wide": lines[3:]})
+
     def test_it_is_the_rung_before_under_another_name(self):
         text = rungs.start_text(rung("13 padded"))
         self.assertIn("__shared__ T tile[kTile][kTile];", text)
@@ -120,8 +166,8 @@ class Starts(unittest.TestCase):
         self.assertEqual(rung("3 words").before.name, "bytes")
         for found in every():
             if found.before:
-                self.assertLessEqual(rungs._types(found.file, found.launcher), rungs._types(found.before.file, found.before.launcher))
-                self.assertTrue(rungs._types(found.file, found.launcher), found.words)
+                self.assertLessEqual(set(found.types), set(found.before.types))
+                self.assertTrue(found.types, found.words)
         self.assertNotEqual(rung("3 vectors").before.name, "words")
 
     def test_a_version_is_of_the_code_and_not_of_its_comments(self):
@@ -232,9 +278,7 @@ class Gates(unittest.TestCase):
     def test_then_the_same_rungs_in_another_ladder(self):
         same = {"sectors": 100}
         counts = {("async", ""): same, ("skipping", ""): same, ("causal_async", ""): same, ("causal_skipping", ""): {"sectors": 60}}
-        with mock.patch.object(rung_gates.explain, "listed", lambda program: [name for name, _ in counts]), \
-                mock.patch.object(judge.Kernel, "program", lambda kernel, **how: None):
-            gates = self.find(counts, "43 skipping")
+        gates = self.find(counts, "43 skipping")
         self.assertEqual((gates.kind, gates.prefix, gates.asks[0].metric.key, gates.size), ("counters", "causal_", "sectors", ""))
         out = io.StringIO()
         with contextlib.redirect_stdout(out):

@@ -19,12 +19,11 @@ RUNG = """// {comment}
 __global__ void {name}_kernel(float* x) {{ x[tile()] = {value}; }}
 void transpose_{name}(const float* x, int stream) {{ {name}_kernel<<<1, 32>>>(x); }}
 """
-LADDER = """const auto transpose = days::ladder<Transpose>("transpose")
-    .variant("naive", LAUNCHER(transpose_naive))
-    .variant("padded",
-             LAUNCHER(transpose_padded)).needs("x", f)
-    .variant(rung("tiled").c_str(), LAUNCHER(transpose_tiled));
-"""
+RUNGS = {name: f"transpose_{name}" for name in ("naive", "padded", "tiled")}
+
+
+def describe(day, rungs):
+    support.describe(day, support.ladder("transpose", rungs), support.ladder("causal", {"causal_tiled": "transpose_tiled"}))
 
 
 class Case(support.Case):
@@ -38,7 +37,7 @@ class Case(support.Case):
             self.replace(paths, name, value)
         self.replace(results, "_COMMITTED", self.root / "docs" / "results")
         (self.day / "README.md").write_text("---\ntitle: Transpose\n---\n")
-        (self.day / "ladder.cpp").write_text(LADDER)
+        describe(self.day, RUNGS)
         self.rung("01_naive.cu", "naive")
         self.rung("02_padded.cu", "padded")
         self.rung("03_tiled.cu", "tiled")
@@ -178,7 +177,8 @@ class Sources(Case):
 
     def test_rungs_that_were_never_measured(self):
         self.assertEqual(stale.never_measured(results.load(self.path)), [])
-        self.write("day13_transpose/ladder.cpp", LADDER.replace('.variant("naive"', '.variant("new", LAUNCHER(transpose_new))\n.variant("naive"'))
+        describe(self.day, {"new": "transpose_new", **RUNGS})
+        self.forget()
         self.assertEqual(stale.never_measured(results.load(self.path)), ["new"])
 
 
@@ -196,7 +196,7 @@ class Report(Case):
         self.note.write_text("<!-- results:h200 -->\n<!-- /results:h200 -->\n")
         self.other = self.root / "day14_softmax" / "README.md"
         self.other.parent.mkdir()
-        (self.other.parent / "ladder.cpp").write_text("")
+        support.describe(self.other.parent)
         self.other.write_text("# Softmax\n<!-- results:h200 -->\n<!-- /results:h200 -->\n")
 
     def report(self, *words, code=0):

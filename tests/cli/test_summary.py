@@ -25,7 +25,7 @@ class Summary(support.Case):
         self.root = self.folder / "repository"
         for name in ("day05_matmul", "day14_softmax", "bench", "cmake", "build/cpu"):
             (self.root / name).mkdir(parents=True)
-        (self.root / "day05_matmul" / "ladder.cpp").write_text("")
+        support.describe(self.root / "day05_matmul")
         for name in ("CMakePresets.json", "CMakeLists.txt", "cmake/build.json"):
             (self.root / name).write_text((support.ROOT / name).read_text())
         for name, value in (("ROOT", self.root), ("BUILD", self.root / "build"), ("VENV", self.root / "build" / "venv")):
@@ -82,7 +82,7 @@ exit {code}""")
         self.assertIn("ctest --preset cpu -L ^day05$ --output-junit", log)
 
     def test_rungs_that_an_edit_left_alone_are_spared_and_named(self):
-        (self.root / "day05_matmul" / "ladder.cpp").write_text('.variant("naive", LAUNCHER(m_naive)).variant("wide", LAUNCHER(m_wide))')
+        support.describe(self.root / "day05_matmul", support.ladder("matmul", {"naive": "m_naive", "wide": "m_wide"}))
         for number, rung in enumerate(("naive", "wide"), 1):
             (self.root / "day05_matmul" / f"0{number}_{rung}.cu").write_text(f"void m_{rung}(const Matmul<float>& p) {{}}")
         self.ctest(("day05_test", ["day05"], "run", ["good"]))

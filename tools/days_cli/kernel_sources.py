@@ -15,20 +15,14 @@ from __future__ import annotations
 import hashlib
 import re
 
-from days_cli import python_ladders
+from days_cli import ladders, python_ladders
+from days_cli.ladders import plain
 
-_VARIANT = re.compile(r'\.variant\(\s*(?:\w+\(\s*)?"([^"]+)"[^,]*,\s*LAUNCHER\((\w+)\)')
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"', re.MULTILINE)
-_TOKEN = re.compile(r'("(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\')|(?://[^\n]*|/\*.*?\*/|\s)+', re.DOTALL)
 _NAME = re.compile(r"(?<!<)(?<!, )\b(?:struct|class|union|enum)\s+([A-Za-z_]\w*)|\b([A-Za-z_]\w*)\s*(?:[({=;\[]|<[^<>;]*>\s*\(|$)")
 _WORDS = set("alignas class const decltype define else endif enum for if ifdef ifndef include inline noexcept once operator pragma "
              "requires return sizeof static_assert static_cast struct template typename undef union using while".split())
 _ELSEWHERE = ("simt/", "common/harness/")
-
-
-def plain(text):
-    """The text without comments, and one space where there was white space."""
-    return _TOKEN.sub(lambda match: match[1] or " ", text).strip()
 
 
 def _depth(text):
@@ -115,8 +109,10 @@ class Day:
     def __init__(self, tree, folder):
         self._tree, self._folder = tree, folder
         self._kernels = [name for name in tree.names(folder) if name.endswith(".cu") and not name.endswith("/exercise.cu")]
-        ladder = tree.text(f"{folder}/ladder.cpp") or tree.text(f"{folder}/ladder.h") or ""
-        self.launchers = dict(_VARIANT.findall(ladder))
+        ladder = tree.text(f"{folder}/ladder.json")
+        rungs = ladders.rungs_of(ladders.parse(ladder)) if ladder else []
+        self.launchers = {rung.name: rung.launcher for rung in rungs}
+        self._rungs = {name: rung.name for rung in rungs for name in (rung.name, *rung.also)}
         # A day without a ladder has programs, which stand for its rungs: {name: its file}.
         self._python = tree.text(f"{folder}/ladder.py") is not None
         if self._python:
@@ -124,15 +120,14 @@ class Day:
                              and name.rpartition("/")[2] not in ("ladder.py", "exercise.py")]
             self.launchers = {match[1]: "launch" for name in self._kernels
                               for match in [re.match(r"\d\d_(.*)\.py$", name.rpartition("/")[2])] if match}
+            self._rungs = {name: name for name in self.launchers}
         self.programs = {} if ladder or self._python else {match[1]: name for name in self._kernels
                                            for match in [re.match(r"\d\d_(.*)\.cu$", name.rpartition("/")[2])] if match}
         self._numbers = {}
 
     def variant(self, row):
-        """The name in ladder.cpp of a row: its own, or what follows a prefix that a function there puts before it."""
-        if row in self.launchers:
-            return row
-        return next((name for name in sorted(self.launchers, key=len, reverse=True) if row.endswith("_" + name)), None)
+        """The rung that a row of results is of, which has another name where its ladder puts a prefix before it; None: of none."""
+        return self._rungs.get(row)
 
     def files(self, row):
         """The .cu files that the row's launch may run, or the program of that name; all of the day where there is none."""
@@ -197,6 +192,8 @@ def of_commit(root, commit):
 
     def read(name):
         if name not in known:
+            if name.endswith("/ladder.json"):  # it is older than these files: today's has the rungs that are looked for
+                return (root / name).read_text(encoding="utf-8")
             raise KeyError(name)
         return git("show", f"{commit}:{name}")
     return Tree(read, lambda folder: [name for name in everything if name.rpartition("/")[0] == folder])

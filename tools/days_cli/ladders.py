@@ -1,26 +1,108 @@
 # SPDX-License-Identifier: MIT
-"""What a day's ladder.cpp says of its rungs: which file holds each, and what its exercise starts from and comes to."""
+"""What a day's ladder.json says of its ladders, which its own program wrote there (tools/ladder_json.py); and which file holds each
+rung's launcher."""
 from __future__ import annotations
 
+import functools
+import hashlib
+import json
 import re
+from dataclasses import dataclass
 
 from days_cli import python_ladders
+from days_cli.errors import WRONG, DaysError
 
-VARIANT = re.compile(r'\.variant\((?:\w+\()?"(\w+)"[^,]*,\s*LAUNCHER\((?:\w+::)*(\w+)\)\)')
-_EXERCISE = re.compile(r'\.exercise\(\s*LAUNCHER\(\w+\),\s*((?:"[^"]*"\s*)+),\s*"(\w+)",\s*"(\w+)"')
-_LAUNCHER = re.compile(r"^void (\w+)\(const (?:\w+::)*\w+<", re.MULTILINE)
+_LAUNCHER = re.compile(r"^void (\w+)\(", re.MULTILINE)
+_SOURCE = re.compile(r'\A\{\n  "source": "(\w+)",\n')
+_TOKEN = re.compile(r'("(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\')|(?://[^\n]*|/\*.*?\*/|\s)+', re.DOTALL)
 
 
-def text(day):
+@dataclass(frozen=True)
+class Variant:
+    """A rung: a launcher, by the name that it has first. also: its names in other ladders, which put a prefix before it."""
+    ladder: str
+    name: str
+    launcher: str
+    types: tuple
+    also: tuple = ()
+
+
+def plain(text):
+    """A text of C++ without comments, and one space where there was white space."""
+    return _TOKEN.sub(lambda match: match[1] or " ", text).strip()
+
+
+# ---- the file ----
+
+def file(day):
+    return day.folder / "ladder.json"
+
+
+def source(day):
+    """What the day's ladder.cpp is, as a number: its text without comments."""
+    return number((day.folder / "ladder.cpp").read_text(encoding="utf-8"))
+
+
+def number(text):
+    return hashlib.sha256(plain(text).encode()).hexdigest()[:12]
+
+
+def source_of(day):
+    """The number that the file was written with; "" without one."""
+    found = _SOURCE.match(file(day).read_text(encoding="utf-8"))
+    return found[1] if found else ""
+
+
+def with_source(text, of):
+    """A program's text as the file has it, with the number of what it is of."""
+    return text.replace("{\n", f'{{\n  "source": "{of}",\n', 1)
+
+
+def parse(text):
+    """The ladders of a ladder.json's text, as dicts."""
+    return json.loads(text)["ladders"]
+
+
+@functools.lru_cache(maxsize=None)
+def _parsed(path, _stamp):
     try:
-        return (day.folder / "ladder.cpp").read_text(encoding="utf-8")
-    except OSError:
-        return ""
+        return parse(path.read_text(encoding="utf-8"))
+    except (ValueError, KeyError, TypeError) as error:
+        raise DaysError(f"{path.parent.name}/ladder.json cannot be read: {error}", f"tools/ladder_json.py {path.parent.name[3:5]}",
+                        WRONG) from error
 
 
-def prefixed(day):
-    """Whether a ladder puts a prefix before its rungs' names: another of the day then has the same rungs without it."""
-    return re.search(r"\.variant\(\w+\(", text(day)) is not None
+def of(day):
+    """The day's ladders, in the order of their tables. [] of a day without a ladder.cpp."""
+    path = file(day)
+    try:
+        return _parsed(path, path.stat().st_mtime_ns)
+    except FileNotFoundError:
+        if not (day.folder / "ladder.cpp").is_file():
+            return []
+        raise DaysError(f"{day.target} has no ladder.json, in which its program says what its ladders are",
+                        f"tools/ladder_json.py {day.number}", WRONG) from None
+
+
+# ---- what it says ----
+
+def rungs_of(ladders):
+    """The Variants of ladders as parse() gives them, in their order."""
+    first = {}
+    for ladder in ladders:
+        for row in ladder["rows"]:
+            if row["kind"] == "variant":
+                first.setdefault(row["launcher"], []).append((ladder["name"], row["name"], tuple(row["types"])))
+    return [Variant(*rows[0][:2], launcher, rows[0][2], tuple(name for _, name, _ in rows[1:])) for launcher, rows in first.items()]
+
+
+def variants(day):
+    return rungs_of(of(day))
+
+
+def names(day):
+    """Of all rows that are kernels of ours, but the exercise's."""
+    return [row["name"] for ladder in of(day) for row in ladder["rows"] if row["kind"] == "variant"]
 
 
 def files(day):
@@ -28,12 +110,12 @@ def files(day):
     rung that several ladders have under names with a prefix is here once, without it. Of a Python day {rung: its NN_idea.py}."""
     if day.kind == "python":
         return python_ladders.files(day)
-    names = {launcher: name for name, launcher in VARIANT.findall(text(day))}
+    launchers = {rung.launcher: rung.name for rung in variants(day)}
     found = {}
-    for file in sorted(day.folder.glob("[0-9][0-9]_*.cu")):
-        for launcher in _LAUNCHER.findall(file.read_text(encoding="utf-8")):
-            if launcher in names:
-                found.setdefault(names[launcher], file)
+    for path in sorted(day.folder.glob("[0-9][0-9]_*.cu")):
+        for launcher in _LAUNCHER.findall(path.read_text(encoding="utf-8")):
+            if launcher in launchers:
+                found.setdefault(launchers[launcher], path)
     return found
 
 
@@ -41,5 +123,5 @@ def exercise(day):
     """(goal, starting rung, solution) as .exercise names them; None where the ladder has no exercise."""
     if day.kind == "python":
         return python_ladders.exercise(day)
-    match = _EXERCISE.search(text(day))
-    return ("".join(re.findall(r'"([^"]*)"', match[1])), match[2], match[3]) if match else None
+    found = next((ladder["exercise"] for ladder in of(day) if "exercise" in ladder), None)
+    return (found["goal"], found["starts"], found["solution"]) if found else None

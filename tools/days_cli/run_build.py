@@ -232,6 +232,16 @@ def build_day(day, backend, checked=False, exercise=None, traced=False, rung=Non
     return step.output
 
 
+def build_host(day):
+    """The path of the day's executable without its kernels, which can say what its ladders are and launch nothing."""
+    sources = settings.expand([f"{day.target}/*.cpp"]) + _harness("simt")
+    missing = ["-Wl,-undefined,dynamic_lookup"] if sys.platform == "darwin" else ["-no-pie", "-Wl,--unresolved-symbols=ignore-all"]
+    step = Simt().program(f"{day.target}_host", [source for source in sources if source != f"{day.target}/main.cpp"], more=missing)
+    with lock(paths.RUN_BUILD):
+        Build().run([step])
+    return step.output
+
+
 def build_library(day, backend):
     """The path of the day's shared library (common/library.h), brought up to date."""
     sources = settings.expand([f"{day.target}/*.cu", f"{day.target}/*.cpp", "common/*.cpp"]) + _harness(backend)

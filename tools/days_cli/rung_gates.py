@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import List
 
 from days_cli import console, judge, ladders, outputs, paths
-from days_cli.commands import asm, explain
+from days_cli.commands import asm
 from days_cli.errors import WRONG, DaysError
 
 _LEAST = 1.25  # a counter that falls by less than this factor is not what a rung is about
@@ -158,11 +158,9 @@ def _find(rung):
 
 def _prefixes(rung):
     """What other ladders of the day put before the names of this rung and the one before it: "causal_"."""
-    if not ladders.prefixed(rung.day):
-        return []
-    names = explain.listed(judge.Kernel(rung.day, rung.name).program(traced=True))
-    return [name[:-len(rung.name)] for name in names
-            if name.endswith("_" + rung.name) and name[:-len(rung.name)] + rung.before.name in names]
+    also = {one.name: one.also for one in ladders.variants(rung.day)}
+    return [name[:-len(rung.name)] for name in also[rung.name]
+            if name.endswith("_" + rung.name) and name[:-len(rung.name)] + rung.before.name in also[rung.before.name]]
 
 
 def _falls(start, goal, metrics):

@@ -13,12 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Optional
 
-from days_cli import kernel_sources, kinds, ladders, python_ladders
+from days_cli import kinds, ladders, python_ladders
 from days_cli.errors import DaysError
+from days_cli.ladders import plain
 
-_LADDER = re.compile(r'\bladder<\w+>\(\s*(?:"(\w+)")?')
-_REGISTERED = re.compile(r"^REGISTER_LADDER\((\w+)\)", re.MULTILINE)
-WITHIN = "}  // namespace\n"  # ends what a file keeps to itself; launchers follow
+_WITHIN = "}  // namespace\n"  # ends what a file keeps to itself; launchers follow
 
 
 @dataclass(frozen=True)
@@ -27,6 +26,7 @@ class Rung:
     ladder: str
     name: str
     launcher: str
+    types: tuple
     file: Path
     before: Optional["Rung"]  # None: the first of its ladder
 
@@ -38,27 +38,30 @@ class Rung:
     @property
     def flags(self):
         """Of a program that is to run it and the one before: the type, where it takes halves and not the fp32 that is shown."""
-        types = _types(self.file, self.launcher)
-        return ["--type", "fp16"] if "days::half" in types and "float" not in types else []
+        return ["--type", "fp16"] if "fp16" in self.types and "fp32" not in self.types else []
 
 
 def of_day(day):
-    """{name: Rung}, ladder by ladder in the order of their tables."""
+    """{name: Rung}, in the order of their tables; the ladder whose files come first, which the note tells first, before the others."""
     if day.kind == "python":
         return _in_python(day)
-    text = ladders.text(day)
-    starts = list(_LADDER.finditer(text))
-    registered = _REGISTERED.findall(text)
-    found = {}
-    files = ladders.files(day)
-    for number, start in enumerate(starts):
-        end = starts[number + 1].start() if number + 1 < len(starts) else len(text)
-        ladder = start[1] or (registered[number] if number < len(registered) else day.name)
-        earlier = []
-        for name, launcher in ladders.VARIANT.findall(text, start.end(), end):
-            if name in files and name not in found:
-                found[name] = Rung(day, ladder, name, launcher, files[name], _before(name, launcher, files[name], earlier))
-                earlier.append(found[name])
+    found, files = {}, ladders.files(day)
+    in_file = {}
+    for name, path in files.items():
+        in_file.setdefault(path, set()).add(name)
+    first = {}
+    for one in ladders.variants(day):
+        if one.name not in files:
+            raise DaysError(f"{day.target} has no file NN_idea.cu that defines {one.launcher}, which ladder.json names",
+                            f"tools/ladder_json.py {day.number}", code=1)
+        first[one.ladder] = min(files[one.name], first.get(one.ladder, files[one.name]))
+    for one in sorted(ladders.variants(day), key=lambda one: first[one.ladder]):
+        path = files[one.name]
+        earlier = [rung for rung in found.values() if rung.ladder == one.ladder and set(one.types) <= set(rung.types)]
+        about = _header(path.read_text(encoding="utf-8"), one.name, in_file[path])
+        since = re.search(r"\b[Ss]ince (\w+)", about)
+        named = next((rung for rung in reversed(earlier) if since and since[1] in (rung.name, rung.name.partition("_")[2])), None)
+        found[one.name] = Rung(day, one.ladder, one.name, one.launcher, one.types, path, named or (earlier[-1] if earlier else None))
     return found
 
 
@@ -72,32 +75,9 @@ def _in_python(day):
             about = " ".join(python_ladders.header(files[name]).split())
             since = re.search(r"\b[Ss]ince (\w+)", about)
             named = next((rung for rung in earlier if since and rung.name == since[1]), None)
-            found[name] = Rung(day, ladder["name"], name, "launch", files[name], named or (earlier[-1] if earlier else None))
+            found[name] = Rung(day, ladder["name"], name, "launch", (), files[name], named or (earlier[-1] if earlier else None))
             earlier.append(found[name])
     return found
-
-
-def _before(name, launcher, file, earlier):
-    types = _types(file, launcher)
-    earlier = [rung for rung in earlier if types <= _types(rung.file, rung.launcher)]
-    about = _header(file.read_text(encoding="utf-8"), name)
-    since = re.search(r"\b[Ss]ince (\w+)", about)
-    named = next((rung for rung in reversed(earlier) if since and since[1] in (rung.name, rung.name.partition("_")[2])), None)
-    return named or (earlier[-1] if earlier else None)
-
-
-def _types(file, launcher):
-    """The element types that a file has the launcher for."""
-    text = file.read_text(encoding="utf-8")
-    many = re.search(rf"^INSTANTIATE_LAUNCHER\({launcher},\s*\w+,([^;]*)\);", text, re.MULTILINE)
-    one = re.search(rf"^void {launcher}\(const [\w:]+<([\w:]+)>", text, re.MULTILINE)
-    return {word.strip() for word in many[1].split(",")} if many else {_aliased(one[1], text)} if one else set()
-
-
-def _aliased(name, text):
-    """What a name of a type stands for, where the file gives it one of its own: `using T = days::half;`."""
-    own = re.search(rf"^using {name} = ([\w:]+);", text, re.MULTILINE)
-    return own[1] if own else name
 
 
 def _comment(text):
@@ -105,20 +85,20 @@ def _comment(text):
     return text[:len(text) - len(re.sub(r"\A(?://[^\n]*\n)+", "", text))].splitlines()
 
 
-def _header(text, name):
+def _header(text, name, rungs):
     """What a file's first comment says of this rung, on one line; a file of several rungs begins each part with "rung:"."""
-    parts = _parts(_comment(text))
+    parts = _parts(_comment(text), rungs)
     return " ".join(" ".join(line[2:].strip() for line in parts.get(name, parts[""])).split())
 
 
-def _parts(lines):
-    """{rung: lines} of a first comment, "" for what is of none or of all. The licence is left out."""
+def _parts(lines, rungs):
+    """{rung: lines} of the first comment of a file with these rungs, "" for what is of none or of all. The licence is left out."""
     parts, of = {"": []}, ""
     for line in lines:
         if "SPDX-License" in line:
             continue
         begins = re.match(r"// (\w+):(?: |$)", line)
-        if begins and (of or parts[""]) and begins[1] not in ("Teaches", "Bound"):
+        if begins and len(rungs) > 1 and begins[1] in rungs:
             of = begins[1]
         parts.setdefault(of, []).append(line)
     return parts
@@ -161,20 +141,21 @@ def _named(rungs, word):
 # ---- the file to start from ----
 
 def start_text(rung):
-    """The kernel file of the rung before, whose launcher now has this rung's name; what only other rungs of that file use is
-    left out."""
+    """The kernel file of the rung before, whose launcher now has this rung's name. Of a file of several rungs what only the others
+    use is left out, and so is what other files call: it stays in the program."""
     if rung.day.kind == "python":
         return python_ladders.start_text(rung)
     before = rung.before
     text = before.file.read_text(encoding="utf-8")
+    here = {name for name, path in ladders.files(rung.day).items() if path == before.file}
     comment = _comment(text)
-    body = text[sum(len(line) + 1 for line in comment):]
-    inside, ends, outside = body.partition(WITHIN)
-    outside = _own_launcher(outside, rung)
-    if len(launchers(body)) > 1:
+    inside, ends, outside = text[sum(len(line) + 1 for line in comment):].partition(_WITHIN)
+    outside = "".join(part for part in _blocks(outside) if _is_of(part, before.launcher) or not _declared(part))
+    if len(here) > 1:
         inside = _used(inside, outside)
-    body = (inside + ends + outside).replace(f'"{before.name}"', f'"{rung.name}"')
-    parts = _parts(comment)
+    body = re.sub(rf"\b{before.launcher}\b", rung.launcher, inside + ends + _head_of(outside, rung))
+    body = body.replace(f'"{before.name}"', f'"{rung.name}"')
+    parts = _parts(comment, here)
     about = parts.get(before.name) or parts[""]
     while about and about[0].strip() == "//":
         about = about[1:]
@@ -190,60 +171,64 @@ def start_text(rung):
     return "\n".join(head) + "\n" + re.sub(r"\n{3,}", "\n\n", body)
 
 
-_FUNCTION = re.compile(r"^(?P<head>(?:template <[^\n]*>\n)?(?:requires [^\n]*\n)?)(?P<result>(?:[\w:<>]+[ *&]+)+?)(?P<name>\w+)"
-                       r"\((?P<takes>[^{;]*)\) \{\n(?P<body>.*?)^\}\n", re.MULTILINE | re.DOTALL)
-_INSTANCES = re.compile(r"^INSTANTIATE_LAUNCHER\((\w+),[^;]*;\n", re.MULTILINE)
+def without(text, others):
+    """A kernel file without these launchers."""
+    return "".join(part for part in _blocks(text) if not any(_is_of(part, other) for other in others))
 
 
-def launchers(text):
-    """Matches of the launchers that a kernel file defines, each as a whole function, by "name"."""
-    return [match for match in _FUNCTION.finditer(text) if "cudaStream_t" in match["takes"] and match["result"] == "void "
-            and re.match(r"const (?:\w+::)*\w+<", match["takes"])]
+def _is_of(part, launcher):
+    """Is a block the launcher's definition, or its instances?"""
+    return re.search(rf"^(?:void {launcher}\(|INSTANTIATE_LAUNCHER\({launcher},)", part, re.MULTILINE) is not None
 
 
-def _own_launcher(outside, rung):
-    """What follows a file's own part: of the functions there the launcher alone, with the name, the types and the instances
-    that the rung's has."""
+def _head_of(outside, rung):
+    """The same with what stands before the launcher's body, and its instances, as this rung's file has them: it may take fewer
+    types."""
     theirs = rung.file.read_text(encoding="utf-8")
-    theirs_outside = theirs.partition(WITHIN)[2]
-    model = next((match for match in launchers(theirs_outside) if match["name"] == rung.launcher), None)
-    if model is None:
+    theirs_parts = [part for part in _blocks(theirs.partition(_WITHIN)[2]) if _is_of(part, rung.launcher)]
+    if not theirs_parts:
         raise DaysError(f"{rung.file.name} has no launcher {rung.launcher} after its own part", code=1)
-    instances = next((match[0] for match in _INSTANCES.finditer(theirs_outside) if match[1] == rung.launcher), "")
+    if rung.types == rung.before.types:
+        return outside
+    made = []
+    for part in _blocks(outside):
+        if f"\nINSTANTIATE_LAUNCHER({rung.before.launcher}," in "\n" + part:
+            part = "\n".join(["", *(one.strip("\n") for one in theirs_parts if "INSTANTIATE_LAUNCHER" in one), ""])
+        elif _is_of(part, rung.before.launcher):
+            old, body = _cut(part)
+            new, _ = _cut(theirs_parts[0])
+            own = re.search(r"^using T = ([\w:]+);", theirs, re.MULTILINE)  # a name for its one type
+            new = new.replace("<T>", f"<{own[1]}>") if own else new
+            only = re.search(r"<([\w:]+)>&", new)[1]
+            named = f"  using T = {only};\n" if "template <class T>" in old and "template" not in new else ""
+            part = new + named + body
+        made.append(part)
+    return "".join(made)
 
-    def launcher(match):
-        if match["name"] != rung.before.launcher:
-            return ""
-        takes = match["takes"]
-        problem = re.match(r"const [\w:]+<[^<>]*>& ?", model["takes"])[0]
-        if not model["head"]:
-            problem = re.sub(r"<(\w+)>", lambda name: f"<{_aliased(name[1], theirs)}>", problem)
-        takes = re.sub(r"^const [\w:]+<[^<>]*>& ?", lambda _: problem, takes)
-        parameter, only = re.search(r"template <class (\w+)>", match["head"]), re.search(r"<([^<>]*)>", problem)[1]
-        named = f"  using {parameter[1]} = {only};\n" if parameter and not model["head"] else ""
-        return f"{model['head']}void {rung.launcher}({takes}) {{\n{named}{match['body']}}}\n"
-    outside = _FUNCTION.sub(launcher, outside)
-    outside = _INSTANCES.sub("", outside)
-    last = outside.rfind("\n}  // namespace")
-    return outside[:last].rstrip("\n") + "\n\n" + (instances + "\n" if instances else "") + outside[last + 1:].lstrip("\n")
+
+def _cut(part):
+    """(all up to the line that opens its body, the rest) of a function with the comment and the empty lines before it."""
+    at = re.search(r"\{\n", part).end()
+    return part[:at], part[at:]
 
 
 def _used(inside, outside):
-    """Those entities of a file's own part that the rest still names."""
-    parts = _entities(inside)
+    """Those blocks of a file's own part that the rest still names."""
+    parts = _blocks(inside)
     while True:
         for i, part in enumerate(parts):
-            name = _name(part)
+            name = _declared(part)
             others = "".join(parts[:i] + parts[i + 1:]) + outside
-            if name and not re.search(rf"\b{name}\b", kernel_sources.plain(others)):
+            if name and not re.search(rf"\b{name}\b", plain(others)):
                 del parts[i]
                 break
         else:
             return "".join(parts)
 
 
-def _entities(text):
-    """The text in parts: each struct, function, variable, directive with the comment before it, and what lies between them."""
+def _blocks(text):
+    """The text in parts that add up to it: each struct, function, variable or directive with the comment before it, and what lies
+    between them."""
     parts, part, depth = [], [], 0
     for line in text.splitlines(keepends=True):
         code = re.sub(r"//.*", "", line).strip()
@@ -251,17 +236,17 @@ def _entities(text):
         depth += sum(code.count(sign) for sign in "({") - sum(code.count(sign) for sign in ")}")
         if code.startswith("namespace"):
             depth = 0
-        elif depth or not (code.endswith((";", "}")) or code.startswith("#") or not code and len(part) == 1 and line.isspace()):
+        elif depth > 0 or not (code.endswith((";", "}")) or code.startswith("#") or not code and len(part) == 1 and line.isspace()):
             continue
+        depth = 0  # the end of a namespace closes what no block has opened
         parts.append("".join(part))
         part = []
     return [*parts, "".join(part)]
 
 
-def _name(part):
-    """Of the one entity that the part declares; "" where it declares none, or several."""
-    code = kernel_sources.plain(part)
-    code = re.sub(r"^template <[^{;]*?> (?=[a-z_])", "", code)
+def _declared(part):
+    """The name of the one thing that a block declares; "" where it declares none, or several."""
+    code = re.sub(r"^template <[^{;]*?> (?:requires [\w:]+(?:<[\w:]*>)? )?(?=[a-z_])", "", plain(part))
     match = (re.match(r"(?:struct|class|using) (?:alignas\(\w+\) )?(\w+)", code) or re.match(r"__constant__ \w+ (\w+)\[", code) or
              re.match(r"[\w:<>,*& ]*?(?:__launch_bounds__\([^()]*\) )?(\w+)\(", code))
     return match[1] if match and not code.startswith(("#", "namespace")) else ""
@@ -275,4 +260,4 @@ def version(rung_or_day):
         return hashlib.sha256(python_ladders.plain(text).encode()).hexdigest()[:12]
     own = start_text(rung_or_day) if isinstance(rung_or_day, Rung) else (day.folder / "exercise.cu").read_text(encoding="utf-8")
     headers = [path.read_text(encoding="utf-8") for pattern in ("*.h", "*.cuh") for path in sorted(day.folder.glob(pattern))]
-    return hashlib.sha256("\n".join(map(kernel_sources.plain, [own, *headers])).encode()).hexdigest()[:12]
+    return hashlib.sha256("\n".join(map(plain, [own, *headers])).encode()).hexdigest()[:12]

@@ -8,8 +8,8 @@ import re
 import tempfile
 from pathlib import Path
 
-from days_cli import (arguments, catalog, console, exercises, outputs, paths, program_explain, programs, python_explain,
-                      run_build, rungs, trace_picture, trace_text, traces)
+from days_cli import (arguments, catalog, console, exercises, ladders, outputs, paths, program_explain, programs,
+                      python_explain, run_build, rungs, trace_picture, trace_text, traces)
 from days_cli.errors import WRONG, DaysError
 
 USAGE = "DAY VARIANT"
@@ -110,20 +110,6 @@ def _build(day, variant="", rung=None):
     return run_build.build_day(day, "simt", traced=True, exercise=yours)
 
 
-def listed(program, yours=False):
-    """The names of the day's variants, by its own --list; DaysError where the program names none."""
-    ended = programs.run([program, "--list"], seconds=60)
-    if ended.problem or ended.code or not ended.stdout:
-        raise programs.Died(program, ended) if ended.problem else DaysError(programs.OTHER_MAIN, code=WRONG)
-    rows = [line for line in ended.stdout.splitlines() if line.startswith("  ") and "library" not in line]
-    if not yours:
-        rows = [line for line in rows if "yours, with --exercise" not in line]
-    names = [line.split()[0] for line in rows if line.strip()]
-    if not names:
-        raise DaysError(programs.OTHER_MAIN, code=WRONG)
-    return names
-
-
 def _trace(command, results=None, seconds=None, environment=None):
     """Runs a traced program: (its trace, its results, what it wrote to standard output, its exit code). DaysError where it
     fails, or takes longer than that many seconds."""
@@ -140,6 +126,8 @@ def _trace(command, results=None, seconds=None, environment=None):
                 raise programs.Died(name, ended)
             raise DaysError(f"{name} ended with {ended.code}", code=ended.code if ended.code in (1, 2, 3) else WRONG)
         console.tell(ended.stderr, "")
+        if results and not (Path(folder) / "results.json").exists():
+            raise DaysError(programs.OTHER_MAIN, code=WRONG)
         if not trace.exists():
             raise DaysError(f"{name} left no trace", code=WRONG)
         table = traces.load(Path(folder) / "results.json") if results else None
@@ -187,8 +175,8 @@ def _shape_of(table):
 
 def _explain_variant(day, variant, given):
     rung = _mine(day, variant) if given.get("--mine") else None
+    arguments.known_variant("explain", variant, [*ladders.names(day), *(["exercise"] if ladders.exercise(day) else [])], day)
     program = _build(day, variant, rung)
-    arguments.known_variant("explain", variant, listed(program, yours=True), day)
     begun, own = (["--begun", rung.before.name], exercises.shown(exercises.my_file(rung))) if rung else ([], "")
     trace, table = count(program, day, variant, [*_flags(given), *begun], own=own)
     ladder, shape, kind = _shape_of(table)
@@ -234,7 +222,7 @@ def _first_launches(launches):
 def _explain_day(day, given):
     program = _build(day)
     rows, collected = [], []
-    for name in listed(program):
+    for name in ladders.names(day):
         console.progress(f"counting {name}")
         try:
             trace, table = count(program, day, name, _flags(given))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from days_cli import arguments, catalog, console, kinds, outputs, paths
+from days_cli import arguments, catalog, console, kinds, ladders, outputs, paths
 from days_cli.errors import DaysError
 
 USAGE = "NN NAME"
@@ -83,6 +83,9 @@ def _write(day, kind):
     files = {}
     for template in sorted((paths.TEMPLATES / kind).rglob("*.in")):
         files[day.folder / fill(template.relative_to(paths.TEMPLATES / kind).as_posix()[:-len(".in")])] = fill(template.read_text(encoding="utf-8"))
+    described = day.folder / "ladder.json"
+    if described in files:
+        files[described] = ladders.with_source(files[described], ladders.number(files[day.folder / "ladder.cpp"]))
     made = []
     try:
         for path, text in files.items():

@@ -12,14 +12,15 @@ SUMMARY = "writes the notes' tables and plots from results"
 HELP = """./days report          writes what is made from committed results: the tables and
                        plots of the days' notes, the README's table, the notebooks,
                        the pages of the matmul ladders, of counters and of
-                       foreign programs
+                       foreign programs; and what each day's program says of
+                       its ladders, in ladder.json
 
   --check              writes nothing; exit code 1 where something is stale
 
 It also looks for links, words and days in the notes that lead nowhere."""
 
 # (script, arguments to write, arguments to check); the last one writes nothing
-_WRITERS = (("results_tables.py", (), ("--check",)), ("readme_table.py", (), ("--check",)),
+_WRITERS = (("ladder_json.py", (), ("--check",)), ("results_tables.py", (), ("--check",)), ("readme_table.py", (), ("--check",)),
             ("notebooks.py", (), ("--check",)), ("matmul_page.py", (), ("--check",)), ("ncu_counters.py", ("write",), ("check",)),
             ("foreign_programs.py", (), ("--check",)), ("check_notes.py", (), ()))
 
