@@ -374,6 +374,7 @@ TEST(RunDay, NamesWhatIsWrongInItsArguments) {
   expect({"--variant"}, 2, "needs a value");
   expect({"--color=pink"}, 2, "not pink");
   expect({"--list=3"}, 2, "takes no value");
+  expect({"--once", "--json", "-"}, 2, "--once has no results");
 }
 
 TEST(RunDay, FailsWhereNoKernelRan) {
@@ -390,6 +391,19 @@ TEST(RunDay, DoesNotTimeWhatIsWrong) {
   EXPECT_NE(outcome.out.find("most        FAIL    not timed\n"), std::string::npos) << outcome.out;
   EXPECT_NE(outcome.out.find("is nan, expected "), std::string::npos) << outcome.out;
   EXPECT_NE(outcome.out.find("plain       ok"), std::string::npos) << outcome.out;
+}
+
+TEST(RunDay, LaunchesForAProfilerAndChecksNothing) {
+  const auto wrong = scale.variant("most", LAUNCHER(writes_most));
+  const Outcome outcome =
+      run_program({"--once", "--variant", "most,even,elsewhere", "--size", "4097x33"}, wrong);
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("launched scale most fp32 4097x33\n"), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("left out scale even fp32 4097x33: needs cols % 2 == 0\n"), std::string::npos)
+      << outcome.out;
+  const Outcome none = run_program({"--once", "--variant", "elsewhere"});
+  EXPECT_EQ(none.code, 3);
+  EXPECT_NE(none.err.find("no kernel ran"), std::string::npos) << none.err;
 }
 
 TEST(RunDay, SelectsTypesAndLists) {

@@ -42,8 +42,8 @@ def blank(text, pattern):
 
 
 def prose(text):
-    """What is read as sentences: no front matter, code, comments, generated results."""
-    for pattern in (r"\A---\n.*?\n---\n", results.markers().pattern, r"<!--.*?-->", r"^ *```.*?^ *```$",
+    """What is read as sentences: no front matter, code, comments, generated results and profiles."""
+    for pattern in (r"\A---\n.*?\n---\n", results.markers().pattern, r"^[^\n]*<!-- profile -->$", r"<!--.*?-->", r"^ *```.*?^ *```$",
                     r"^(?: {4}|\t).*?$"):
         text = blank(text, pattern)
     return text

@@ -4,7 +4,8 @@
 the plots and the first table of each ladder between <!-- results:GPU --> and <!-- /results:GPU --> of the day's README.md, and the plots
 pictures/results_GPU_*.svg of the day's folder. A note that has further down <!-- results:GPU-tables --> or <!-- results:GPU-sizes -->, in a fold say,
 has its tables there, or its plots over the size. Other sizes and types are on the page docs/results/GPU/dayNN.md. A rung's heading `### 2 · online — ...` says behind the dash what it reached:
-time and share of the limit in the first table that has it. No figure there is typed by hand.
+time and share of the limit in the first table that has it; where ncu has profiled the rung (./days profile), a line below the heading says what its warps
+wait for. No figure there is typed by hand.
 
     tools/results_tables.py            write
     tools/results_tables.py --check    exit 1 where a note does not say what its results say
@@ -16,7 +17,7 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from days_cli import result_plots, stale  # noqa: E402
+from days_cli import catalog, profiles, result_plots, stale  # noqa: E402
 from days_cli import results as result_files  # noqa: E402
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -168,6 +169,23 @@ def headed(text, results):
     return _HEADING.sub(lambda m: m[1] + reached.get(m[2], m[0][len(m[1]):]), text)
 
 
+_PROFILED = " <!-- profile -->"  # ends the line that is made of a profile
+_RUNG = re.compile(rf"^(### \d+ · (\w+).*\n)(?:\n[^\n]*{_PROFILED}\n)?", re.MULTILINE)
+
+
+def profiled(text, gpu, day):
+    """A note's text with a line on what its warps wait for below the heading of each rung that was profiled on this GPU."""
+    def linked(words, reason):
+        return f"[{words}](../docs/glossary.md#{reason.replace('_', '-')})" if reason in profiles.REASONS else words
+
+    def line(row):
+        words = profiles.line(row, linked)
+        return ("An earlier version of this kernel: " + words if row["changed"] else words[0].upper() + words[1:]) + "." + _PROFILED
+
+    found = profiles.shown(day, gpu)
+    return _RUNG.sub(lambda m: m[1] + (f"\n{line(found[m[2]])}\n" if m[2] in found else ""), text)
+
+
 def expected(path, results):
     """{file: its text} of everything that a result file makes; None for the note's text where it has no markers."""
     gpu, note = path.parent.name, ROOT / results["day"] / "README.md"
@@ -177,7 +195,8 @@ def expected(path, results):
     files = {path.with_suffix(".md"): further_page} if further_page else {}
     if shown in (gpu, None):
         files |= {note.parent / "pictures" / name: svg for name, svg, _ in result_plots.pictures(results)}
-        files[note] = headed(in_parts(old, gpu, results), results) if shown else None
+        day = next(day for day in catalog.here() if day.target == results["day"])
+        files[note] = profiled(headed(in_parts(old, gpu, results), results), gpu, day) if shown else None
     return files
 
 

@@ -38,7 +38,7 @@ struct Options {
   std::optional<Shape> size;
   std::vector<std::string> variants, types;
   std::string json, cases, begun, image, out, color = "auto";
-  bool list = false, help = false, exercise = false, small = false;
+  bool list = false, help = false, exercise = false, small = false, once = false;
 };
 
 inline std::vector<std::string> split(const std::string& text, char separator) {
@@ -75,11 +75,12 @@ inline Options parse_options(int argc, char** argv) {
   Options options;
   const std::vector<std::string> known = {"--size",     "--variant", "--type",  "--json",  "--color",
                                           "--exercise", "--cases",   "--small", "--begun", "--image",
-                                          "--out",      "--list",    "--help"};
+                                          "--out",      "--list",    "--once",  "--help"};
   const std::map<std::string, bool*> switches = {{"--list", &options.list},
                                                  {"--help", &options.help},
                                                  {"--exercise", &options.exercise},
-                                                 {"--small", &options.small}};
+                                                 {"--small", &options.small},
+                                                 {"--once", &options.once}};
   for (int i = 1; i < argc; ++i) {
     std::string flag = argv[i], value;
     const size_t equals = flag.rfind("--", 0) == 0 ? flag.find('=') : std::string::npos;
@@ -124,6 +125,8 @@ inline Options parse_options(int argc, char** argv) {
       throw Exit(kUsage, "--color is auto, always or never, not " + value);
     }
   }
+  if (options.once && (!options.json.empty() || !options.cases.empty() || !options.out.empty()))
+    throw Exit(kUsage, "--once has no results: it goes without --json, --cases and --out");
   if (!options.out.empty() && options.image.empty())
     throw Exit(kUsage, "--out is for the result of a picture: --image says which");
   return options;

@@ -2,6 +2,7 @@
 //
 // A day's executable. Flags first, then one table a ladder and type, then JSON.
 
+#include <cuda_profiler_api.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -75,6 +76,8 @@ inline void print_help(const std::vector<const LadderInfo*>& ladders, const char
       "                        a line of JSON a case; --small leaves out shapes above 256 KiB\n"
       "  --begun NAME          the --variant may be this rung's kernel still: it gets its workspace\n"
       "                        too, and may refuse what it refuses\n"
+      "  --once                launches each rung for a profiler (ncu --profile-from-start off):\n"
+      "                        nothing is checked or timed\n"
       "  --color WHEN          auto, always or never\n"
       "  --help\n\n"
       "Exit codes: 0 good, 1 wrong result or no kernel ran, 2 usage, 3 this machine\n"
@@ -152,8 +155,50 @@ class DayRun {
     return 0;
   }
 
+  // --once: a launch of each row to warm up, and one between the marks that a profiler waits for.
+  int launch_once() {
+    size_t launched = 0;
+    for (const LadderInfo* ladder : ladders_) {
+      for (size_t type = 0; type < ladder->types.size(); ++type) {
+        if (wants_type(*ladder, type)) launched += launch_once(*ladder, type);
+      }
+    }
+    if (launched > 0) return 0;
+    std::fprintf(stderr, "error: no kernel ran\n");
+    return kMachine;
+  }
+
  private:
   static constexpr double kSmallBytes = 1 << 26;
+
+  size_t launch_once(const LadderInfo& ladder, size_t type) {
+    const Shape shape = choose_shape(ladder, type);
+    Instance instance(ladder, type, shape);
+    Stream stream;
+    size_t launched = 0;
+    for (const Row& row : ladder.rows) {
+      if (!wants_row(row)) continue;
+      std::string reason = ladder.absent(row, type, device_);
+      if (reason.empty() && !instance.supports(row)) reason = "needs " + row.needs_text;
+      const std::string what =
+          ladder.name + " " + row.name + " " + ladder.types[type].name + " " + shape.text("x");
+      if (!reason.empty()) {
+        std::printf("left out %s: %s\n", what.c_str(), reason.c_str());
+        continue;
+      }
+      for (const bool profiled : {false, true}) {
+        instance.prepare(row);
+        CUDA_CHECK(cudaDeviceSynchronize());
+        if (profiled) CUDA_CHECK(cudaProfilerStart());
+        instance.launch(row, stream);
+        CUDA_CHECK(cudaDeviceSynchronize());
+        if (profiled) CUDA_CHECK(cudaProfilerStop());
+      }
+      std::printf("launched %s\n", what.c_str());
+      ++launched;
+    }
+    return launched;
+  }
 
   bool wants_type(const LadderInfo& ladder, size_t type) const {
     if (options_.types.empty()) return type == usual_type(ladder);
@@ -751,7 +796,8 @@ int run_as_told(int argc, char** argv, const std::vector<const LadderInfo*>& lad
       return 0;
     }
     if (!options.cases.empty()) return detail::run_cases(options, ladders);
-    return detail::DayRun(options, ladders).run();
+    detail::DayRun run(options, ladders);
+    return options.once ? run.launch_once() : run.run();
   } catch (const detail::Exit& exit) {
     return fail(exit.code(), exit.what(), exit.next());
   } catch (const ImageError& error) {

@@ -121,6 +121,10 @@ exit $code
         self.tool("compute-sanitizer", f'echo "sanitizer $*" >> "{self.log}"\ncat "{self.folder}/sanitizer" 2>/dev/null && exit 86\n'
                   'echo "========= ERROR SUMMARY: 0 errors"')
         self.tool("ncu", "exit 0")
+        (self.root / "days").write_text(f"""import sys
+open({str(self.log)!r}, "a").write("days " + " ".join(sys.argv[1:]) + "\\n")
+print("1 rung profiled, nothing waits. Next: ./days report")
+""")
         (self.root / "tools" / "ncu_counters.py").write_text(f"""import json, pathlib, sys
 open({str(self.log)!r}, "a").write("counters " + " ".join(sys.argv[1:]) + "\\n")
 path = pathlib.Path("docs/results/h200/counters/day13.json")
@@ -167,6 +171,8 @@ class Calls(Case):
         self.assertIn("2 passed, 0 failed, 0 skipped", said)
         self.assertIn("4 clean, 0 found something", said)
         self.assertIn("1 variants counted, 0 days wait", said)
+        self.assertIn("1 rung profiled, nothing waits.", said)
+        self.assertRegex(self.lines("days ")[0], r"^days profile --stale --record --for \d+s$")
         self.assertEqual(len(self.lines("sanitizer")), 4)
         self.assertIn("--gtest_filter=", self.lines("sanitizer")[0])
         for name in ("must_reject", "CPU_threads"):

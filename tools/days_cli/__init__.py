@@ -28,6 +28,7 @@ COMMANDS = (
     "test",
     "bench",
     "gpu",
+    "profile",
     "report",
     "explain",
     "asm",

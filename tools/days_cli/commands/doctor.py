@@ -12,7 +12,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from days_cli import arguments, builder, cmake_tools, console, packages, paths, python_setup, run_build, settings, toolchain
+from days_cli import arguments, builder, cmake_tools, console, packages, paths, profiles, python_setup, run_build, settings, toolchain
 from days_cli import gpu as gpus
 from days_cli.commands import asm
 from days_cli.errors import ENVIRONMENT, DaysError
@@ -264,8 +264,7 @@ def _nvdisasm():
 def _profiler(probe, cuda_works):
     if not probe.gpu:
         return Finding("profiler", "skip", "needs a GPU")
-    ncu = shutil.which("ncu") or next((str(path) for path in [toolchain.nvcc() and toolchain.nvcc().root / "bin" / "ncu"]
-                                       if path and path.exists()), None)
+    ncu = profiles.find_ncu()
     restricted = _counters_are_for_root()
     if ncu is None:
         refused = "; this driver keeps counters for root" if restricted and not packages.is_root() else ""

@@ -12,7 +12,7 @@ import threading
 import time
 from pathlib import Path
 
-from days_cli import (COMMANDS, arguments, builder, catalog, cmake_tools, console, gpu_state, gpu_tests, measuring, outputs, paths, program_day, results,
+from days_cli import (arguments, builder, catalog, cmake_tools, console, gpu_state, gpu_tests, measuring, outputs, paths, program_day, results,
                       stale)
 from days_cli import gpu as gpus
 from days_cli.errors import ENVIRONMENT, WRONG, DaysError
@@ -395,9 +395,6 @@ class _Call:
     def _profile(self, until, step):
         if not shutil.which("ncu"):
             step["waits"] = "there is no ncu here: it comes with the CUDA toolkit"
-            return
-        if "profile" not in COMMANDS:
-            step["waits"] = "there is no ./days profile in this clone"
             return
         self._tool([sys.executable, paths.ROOT / "days", "profile", "--stale", "--record", "--for"], until, step, "profile", "s")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 
-from days_cli import (arguments, catalog, console, exercises, ladders, paths, program_day, programs, python_day, result_table,
+from days_cli import (arguments, catalog, console, exercises, ladders, paths, profiles, program_day, programs, python_day, result_table,
                       results, run_build, stale, toolchain)
 from days_cli.errors import WRONG, DaysError
 
@@ -188,7 +188,21 @@ def _recorded(day, given):
     found = stale.mark(results.load(results.committed(gpu, day)))
     chosen = _chosen(day, found, given.rest)
     console.say(result_table.render(chosen, recorded=True))
+    _profiled(day, gpu, chosen)
     return 0
+
+
+def _profiled(day, gpu, found):
+    """What warps of the shown rungs wait for, where a profile is there."""
+    shown = {row["name"] for table in found["tables"] for row in table["rows"]}
+    rows = {name: row for name, row in profiles.shown(day, gpu).items() if name in shown}
+    if not rows:
+        return
+    some = next(iter(rows.values()))
+    console.say(f"\nWhere the time of warps goes, by ncu, {some['size'].replace('x', ' x ')} {some['type']} (./days profile {day.number}):")
+    for name, row in rows.items():
+        for line in console.wrap(profiles.line(row), " " * 14, f"{name + (stale.MARK if row['changed'] else ''):<13} "):
+            console.say(line)
 
 
 def _chosen(day, found, rest):
