@@ -15,7 +15,7 @@ from pathlib import Path
 from unittest import mock
 
 import support
-from days_cli import builder, gpu, paths, run_build, toolchain
+from days_cli import builder, catalog, gpu, judge, paths, run_build, rungs, toolchain
 from days_cli.builder import DEPS, OUT, Build, Step
 from days_cli.errors import ENVIRONMENT, WRONG, DaysError
 
@@ -252,6 +252,43 @@ class OddFolders(support.Case):
         subprocess.run(["g++", define, "x.cpp", "-o", "x"], cwd=root, check=True)
         told = subprocess.run([str(root / "x")], stdout=subprocess.PIPE, check=True, universal_newlines=True).stdout
         self.assertEqual(told, f"{root}/simt/include\n")
+
+
+class WhatRuns(support.Case):
+    """Of a day that is checked or traced for one kernel, the others are compiled as for a plain run."""
+
+    def built(self, **how):
+        """{the folder of its object: the day's sources there}, in the linker's order."""
+        day = mock.Mock(target="day14_softmax", kind="ladder", number=14)
+        with mock.patch.object(run_build, "Build") as build, mock.patch.object(run_build, "lock", contextlib.nullcontext):
+            run_build.build_day(day, "simt", **how)
+        step, = build.return_value.run.call_args[0][0]
+        found = {}
+        for part in step.after:
+            place = part.output.relative_to(paths.RUN_BUILD).parts
+            if ".cu." in part.output.name:
+                found.setdefault(place[0], []).append(part.output.name.partition(".")[0])
+        return step.output.name, found
+
+    def test_the_learners_rung_alone_is_watched(self):
+        rung = rungs.of_day(catalog.resolve("14", "check"))["warp"]
+        name, found = self.built(checked=True, exercise="my/day14_warp.cu", rung=rung, alone="my/day14_warp.cu")
+        self.assertEqual((name, list(found), set(found["simt-checked"])), ("day14_softmax_warp_yours", ["simt-checked", "simt"], {"harness", "day14_warp"}))
+        self.assertIn("03_online", found["simt"])
+        self.assertIn("04_warp", found["simt"])
+
+    def test_a_shipped_rung_alone(self):
+        name, found = self.built(traced=True, alone="day14_softmax/03_online.cu")
+        self.assertEqual((name, set(found["simt-traced"])), ("day14_softmax_03_online", {"harness", "03_online"}))
+        name, found = self.built(traced=True)
+        self.assertEqual((name, list(found)), ("day14_softmax", ["simt-traced"]))
+
+    def test_judge_says_which(self):
+        day = catalog.resolve("14", "check")
+        for kernel, alone in ((judge.Kernel(day, "online"), "day14_softmax/03_online.cu"), (judge.Kernel(day, file="my/day14.cu"), "my/day14.cu"),
+                              (judge.Kernel(day), "day14_softmax/exercise.cu"), (judge.Kernel(day, "online", "my/day14.cu"), "day14_softmax/03_online.cu"),
+                              (judge.Kernel(day, "no_such"), None)):
+            self.assertEqual(kernel._alone(), alone)
 
 
 class Dependencies(support.Case):

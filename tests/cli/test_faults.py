@@ -124,6 +124,14 @@ class Fake(support.Case):
                 self.assertEqual(got.verdict, "FAIL", said)
                 self.assertIn(said, " ".join(" ".join(got.lines).split()))
 
+    def test_the_case_is_told_as_it_runs(self):
+        seen = []
+        with mock.patch.object(judge.console, "progress", seen.append):
+            kernel = self.told('{"ladder": "x", "cases": 3}', ["ok"],
+                               "tell.write('at n 1\\nat n 2, random inputs\\n'); tell.flush(); cases.flush()\nimport time\ntime.sleep(1)")
+            judge.correct(kernel)
+        self.assertIn("case 2 of 3: n 2, random inputs", seen)
+
     def test_a_refused_launch_that_nobody_asked_about(self):
         note = "note: kernel k, grid (1,1,1), block (2048,1,1): invalid configuration argument"
         case = self.told('{"ladder": "x", "cases": 3}', ["fail"],

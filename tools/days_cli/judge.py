@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import List
 
-from days_cli import console, paths, programs, run_build, traces, wide_indices
+from days_cli import console, ladders, paths, programs, run_build, traces, wide_indices
 from days_cli import gpu as gpus
 from days_cli.commands import explain
 from days_cli.errors import ENVIRONMENT, USAGE, WRONG, DaysError
@@ -45,7 +45,16 @@ class Kernel:
     rung: object = None  # the Rung that the file is to become; it may be the one before still
 
     def program(self, **how):
-        return run_build.build_day(self.day, how.pop("backend", "simt"), exercise=self.file or None, rung=self.rung, **how)
+        return run_build.build_day(self.day, how.pop("backend", "simt"), exercise=self.file or None, rung=self.rung, alone=self._alone(), **how)
+
+    def _alone(self):
+        """The file of the kernel that runs; None where several may."""
+        if self.file and (self.rung or self.variant == "exercise"):
+            return self.file
+        if self.variant == "exercise":
+            return f"{self.day.target}/exercise.cu"
+        found = [file for name, file in ladders.files(self.day).items() if name == self.variant or self.variant.endswith("_" + name)]
+        return f"{self.day.target}/{found[0].name}" if len(set(found)) == 1 else None
 
     @property
     def flags(self):
@@ -102,8 +111,24 @@ def case_seconds():
 
 def _run(program, arguments, **environment):
     seconds = case_seconds()
-    return programs.run([program, *arguments], {"NO_COLOR": "1", **environment}, paths.ROOT, seconds,
-                        max(PROGRAM_SECONDS, seconds))
+    ended = programs.run([program, *arguments], {"NO_COLOR": "1", **environment}, paths.ROOT, seconds,
+                         max(PROGRAM_SECONDS, seconds), _tell(arguments))
+    console.clear_progress()
+    return ended
+
+
+def _tell(arguments):
+    """What tells of each case on a terminal: "case 12 of 756: rows 9, cols 33"."""
+    file = arguments[arguments.index("--cases") + 1] if "--cases" in arguments else ""
+    known = []
+
+    def tell(count, at):
+        if not known and file and os.path.exists(file):  # the program's first lines say how many there are
+            with open(file, encoding="utf-8", errors="replace") as lines:
+                found = re.findall(r'"cases": ?(\d+)', lines.read(4000))
+            known.extend([sum(map(int, found))] * bool(found))
+        console.progress(f"case {count:,}" + (f" of {known[0]:,}" if known else "") + f": {at}")
+    return tell
 
 
 def _error_of(text):

@@ -89,7 +89,7 @@ class _Progress:
     def __init__(self):
         self._out, self.file = os.pipe()
         self.began = self.through = False
-        self.told, self.at, self.moved = "", "", time.monotonic()
+        self.told, self.at, self.moved, self.count = "", "", time.monotonic(), 0
         self._thread = threading.Thread(target=self._read, daemon=True)
 
     def follow(self):
@@ -110,22 +110,23 @@ class _Progress:
                 if word == "end":
                     self.through, self.told = True, rest
                 if word == "at":
-                    self.at = rest
+                    self.at, self.count = rest, self.count + 1
 
     def ended(self, process):
         self._thread.join(5)
         return Ended(process.returncode, self.began, self.through, self.told, self.at)
 
 
-def run(command, environment=None, cwd=None, step_seconds=None, seconds=None):
+def run(command, environment=None, cwd=None, step_seconds=None, seconds=None, tell=None):
     """Runs the program without standard input and keeps its output, bounded; an Ended. It is stopped, with all that it has
-    started, after so many seconds, or after so many in which it began no new step."""
+    started, after so many seconds, or after so many in which it began no new step. tell(how many steps it has begun, the last one) hears of it
+    from time to time."""
     progress = _Progress()
     process = _start(command, progress, processes.start, environment, cwd=cwd, stdin=subprocess.DEVNULL,
                      stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     try:
         kept = _Kept(process.stdout), _Kept(process.stderr)
-        stopped = _wait(process, progress, step_seconds, seconds)
+        stopped = _wait(process, progress, step_seconds, seconds, tell)
     finally:
         processes.kill(process)
     ended = progress.ended(process)
@@ -161,13 +162,15 @@ def _start(command, progress, popen, environment, **options):
     return process
 
 
-def _wait(process, progress, step_seconds, seconds):
+def _wait(process, progress, step_seconds, seconds, tell=None):
     """Until the process has ended: "", or has had its time: why it must be stopped."""
     began = time.monotonic()
     while True:
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(_LOOK)
             return ""
+        if tell and progress.count:
+            tell(progress.count, progress.at)
         now = time.monotonic()
         if seconds and now - began > seconds:
             return f"was stopped, because it was not through after {seconds:g} seconds"

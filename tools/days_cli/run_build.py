@@ -124,10 +124,13 @@ class Simt:
         backtrace = toolchain.output_of([self.cxx, "-print-file-name=libbacktrace.a"]).strip()
         return [*([backtrace] if Path(backtrace).is_absolute() else []), *self._data["cxx"]["link"], "-ldl"]
 
-    def program(self, name, sources, pictures=None, renamed=None, includes=(), more=()):
+    def program(self, name, sources, pictures=None, renamed=None, includes=(), more=(), unwatched=()):
+        """unwatched: sources that are compiled as for a plain run. They come last: of a function that both sorts have, the linker takes the
+        first."""
         parts, link = _picture_parts(self, pictures)
         link += more
-        objects = [self.object(source, includes, renamed=(renamed or {}).get(source, "")) for source in sources] + parts + self._runtime
+        makers = [(self, source) for source in sources if source not in unwatched] + [(Simt(), source) for source in unwatched]
+        objects = [maker.object(source, includes, renamed=(renamed or {}).get(source, "")) for maker, source in makers] + parts + self._runtime
         return Step(self.folder / name,
                     [self.cxx, *(["-shared"] if self._shared else []), *(str(step.output) for step in objects), *link,
                      *self.libraries(), *(_own_symbols() if self._shared else []), "-o", OUT], [], name,
@@ -206,9 +209,10 @@ def _harness(backend):
     return settings.expand(["common/*.cu", *host])
 
 
-def build_day(day, backend, checked=False, exercise=None, traced=False, rung=None):
+def build_day(day, backend, checked=False, exercise=None, traced=False, rung=None, alone=None):
     """The path of the day's executable, brought up to date. exercise: a .cu file that takes exercise.cu's place, or, with a
-    Rung, that of its launcher."""
+    Rung, that of its launcher. alone: the rung's file that checks or traces are for, since no other rung runs: those are compiled as for
+    a plain run, which mostly was before."""
     sources = settings.expand([f"{day.target}/*.cu", f"{day.target}/*.cpp"]) + _harness(backend)
     name = day.target
     renamed = {}
@@ -223,7 +227,11 @@ def build_day(day, backend, checked=False, exercise=None, traced=False, rung=Non
     if backend == "cuda":
         step = Cuda().program(name, sources, settings.expand(f"{day.target}/baselines/*.cu"), pictures, renamed)
     else:
-        step = Simt(checked, traced).program(name, sources, pictures, renamed)
+        rungs = [source for source in sources if re.fullmatch(r"day\d\d_\w+/(?:\d\d_\w+|exercise)\.cu", source) and source != alone]
+        unwatched = rungs if alone and (checked or traced) else []
+        if unwatched and alone != exercise:
+            name += "_" + Path(alone).stem
+        step = Simt(checked, traced).program(name, sources, pictures, renamed, unwatched=unwatched)
     if exercise:
         launcher = rung.launcher if rung else "exercise"
         step.messages = lambda output: compiler_messages.no_launcher(output, launcher, exercise)

@@ -104,10 +104,11 @@ def _a_file(name):
 def _build(day, variant="", rung=None):
     """"exercise" is the learner's file where there is one. rung: the Rung whose place the learner's file of it takes."""
     if rung:
-        return run_build.build_day(day, "simt", traced=True, exercise=exercises.shown(exercises.my_file(rung)), rung=rung)
+        file = exercises.shown(exercises.my_file(rung))
+        return run_build.build_day(day, "simt", traced=True, exercise=file, rung=rung, alone=file)
     mine = exercises.my_file(day)
     yours = exercises.shown(mine) if variant == "exercise" and mine.exists() else None
-    return run_build.build_day(day, "simt", traced=True, exercise=yours)
+    return run_build.build_day(day, "simt", traced=True, exercise=yours, alone=yours)
 
 
 def _trace(command, results=None, seconds=None, environment=None):
