@@ -381,7 +381,10 @@ def judge(kernel, begun, told):
 
 
 def print_stage(stage):
-    number = STAGES.index(stage.name) + 1
+    print_numbered(STAGES.index(stage.name) + 1, stage)
+
+
+def print_numbered(number, stage):
     lead = f"{number} {stage.name:<11}"
     rest = console.wrap(stage.about, " " * (len(lead) + 6))
     console.say(lead + console.status(stage.verdict, 6) + "\n".join(rest).lstrip())

@@ -81,9 +81,7 @@ def _rung(day, name, rung, given, more):
     shape = " x ".join(map(str, counted["shape"]))
     console.say(console.paint(f"Day {day.number:02d} {counted['ladder']}, {name}: {shape} {counted['type']}", "bold"))
     console.say(f"Bytes from Triton's interpreter, instructions of sm_{python_metrics.ARCHITECTURE} from its compiler")
-    code = next(one for one in made if one["sm"] == python_metrics.ARCHITECTURE)
-    for number, launch in enumerate(_alike(counted["launches"])):
-        _launch(launch, code["kernels"], number)
+    say_launches(counted["launches"], made)
     console.say()
     values = python_metrics.of_counts(counted)
     for line in console.wrap(f"In all: {values['reads_per_input']:.2f} bytes loaded for each byte of input, {values['writes_per_output']:.2f} "
@@ -94,12 +92,19 @@ def _rung(day, name, rung, given, more):
                                  "each byte of input."):
             console.say(line)
     console.say()
-    _architectures(made)
+    say_architectures(made)
     for report in counted["reports"]:
         console.say("\n".join(report))
     console.say("\nA sector is counted once for each access of a program: no GPU moves fewer.")
     console.say("Whole code: " + console.paint(f"./days asm {day.number} {name}", "cyan"))
     return 0
+
+
+def say_launches(launches, made):
+    """The lines of each kernel that was launched, counted and compiled."""
+    code = next(one for one in made if one["sm"] == python_metrics.ARCHITECTURE)
+    for number, launch in enumerate(_alike(launches)):
+        _launch(launch, code["kernels"], number)
 
 
 def _alike(launches):
@@ -165,7 +170,7 @@ def _source(file, line):
         return ""
 
 
-def _architectures(made):
+def say_architectures(made):
     console.say(f"{'':7}{'registers':>10}{'stack':>8}{'shared':>10}{'widest load':>13}{'instructions':>14}  tensor cores")
     for one in made:
         if "refused" in one:

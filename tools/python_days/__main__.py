@@ -8,6 +8,8 @@
     python tools/python_days FOLDER test
     python tools/python_days FOLDER mutants  [--numbers 3,5]      as JSON: all of them, or whether the tests notice these
     python tools/python_days FOLDER bench    [--variant a,b] [--size N] [--type T] [--sweep] --json FILE
+    python tools/python_days FILE own         --out FILE: a file of no day, in three orders of programs, as JSON
+    python tools/python_days FILE own_made    [--arch 75,90] [--lines] [--stage ttgir] --out FILE: what the compiler makes of its kernels
 
 Kernels run on a GPU where PyTorch sees one, else in Triton's interpreter; with DAYS_BACKEND=simt always there."""
 from __future__ import annotations
@@ -52,7 +54,7 @@ def _within_memory(body):
 def _parsed(words):
     parser = argparse.ArgumentParser(prog="python tools/python_days", add_help=False)
     parser.add_argument("folder")
-    parser.add_argument("command", choices=("run", "cases", "count", "compile", "test", "bench", "mutants"))
+    parser.add_argument("command", choices=("run", "cases", "count", "compile", "test", "bench", "mutants", "own", "own_made"))
     for name in ("variant", "size", "type", "json", "file", "order", "out", "arch", "stage", "numbers", "wave"):
         parser.add_argument(f"--{name}")
     for name in ("list", "small", "lines", "sweep"):
@@ -76,7 +78,7 @@ def _imported():
 
 def main(words):
     given = _parsed(words)
-    if given.command != "compile" and not _gpu_wanted():
+    if given.command not in ("compile", "own_made") and not _gpu_wanted():
         os.environ["TRITON_INTERPRET"] = "1"
     else:
         os.environ.pop("TRITON_INTERPRET", None)

@@ -153,11 +153,7 @@ def _compiled(compiled, ladder, rung, launch, kind, shape, sm, given):
                                     stage=given.stage or "")
     except compiled.Refused as refused:
         return {**made, "refused": str(refused), "where": refused.where}
-    for kernel in kernels:
-        made["kernels"].append({"name": kernel.name, "warps": kernel.warps, "stages": kernel.stages, "shared": kernel.shared,
-                                "registers": kernel.registers, "stack": kernel.stack, "text": kernel.text,
-                                "lines": [{"file": shown(file) if file else "", "line": line, "counts": dict(counts)}
-                                          for (file, line), counts in sorted(kernel.lines.items())]})
+    made["kernels"] = list(map(_as_json, kernels))
     made["load_bits"] = compiled.load_bits(kernels)
     return made
 
@@ -184,3 +180,41 @@ def mutants(given):
     for number, noticed in made.verdicts(day, [int(word) for word in given.numbers.split(",")]):
         console.say(json.dumps([number, noticed]))
     return 0
+
+
+def own(given):
+    """A Triton file of one's own, watched."""
+    from python_days import own as file
+    from python_days.watch import ORDERS
+    _answer(given, file.watched(given.folder, given.order.split(",") if given.order else ORDERS))
+    return 0
+
+
+def own_made(given):
+    """What the compiler makes of its kernels, for each architecture."""
+    from python_days import compiled
+    from python_days import own as file
+    found = []
+    for sm in map(int, given.arch.split(",") if given.arch else map(str, compiled.ARCHITECTURES)):
+        one = {"sm": sm, "kernels": []}
+        try:
+            kernels = file.made(given.folder, sm, given.stage or "", given.lines)
+        except compiled.Refused as refused:
+            found.append({**one, "refused": str(refused), "where": refused.where})
+            continue
+        found.append({**one, "kernels": list(map(_as_json, kernels)), "load_bits": compiled.load_bits(kernels)})
+    _answer(given, found)
+    return 0
+
+
+def _answer(given, found):
+    """To --out: standard output is the file's own."""
+    with open(given.out, "w", encoding="utf-8") as out:
+        json.dump(found, out)
+
+
+def _as_json(kernel):
+    return {"name": kernel.name, "warps": kernel.warps, "stages": kernel.stages, "shared": kernel.shared,
+            "registers": kernel.registers, "stack": kernel.stack, "text": kernel.text,
+            "lines": [{"file": shown(file) if file else "", "line": line, "counts": dict(counts)}
+                      for (file, line), counts in sorted(kernel.lines.items())]}

@@ -61,10 +61,11 @@ class Report:
 
 
 class Watch:
-    """A context: what is launched within it is watched. order: one of ORDERS. wave: so many programs are taken to run at the same time."""
+    """A context: what is launched within it is watched. order: one of ORDERS. wave: so many programs are taken to run at the same time.
+    written(tensor): which of its elements somebody has given a value, None for all."""
 
-    def __init__(self, order="normal", wave=0):
-        self.order, self._wave, self._all, self._reports = order, wave, [], {}
+    def __init__(self, order="normal", wave=0, written=lambda tensor: tensor.written):
+        self.order, self._wave, self._written, self._all, self._reports = order, wave, written, [], {}
         self._arguments, self._names, self._saved, self._turn = [], {}, [], None
 
     @property
@@ -164,7 +165,7 @@ class Watch:
                             "programs run in any order")
             if op == "store" and elements.size > 1 and np.unique(elements).size < elements.size:
                 self.report("race", where, f"lanes of program {program} store to the same element of {argument.name}")
-        written = argument.tensor.written
+        written = self._written(argument.tensor)
         if op == "load":
             argument.reader[elements] = np.where((readers == -1) | (readers == program), program, _MANY)
             if written is not None and not written[elements].all():

@@ -22,6 +22,7 @@ HELP = """./days asm DAY              registers, spills, loads of all variants
 ./days asm DAY VARIANT      and each source line's instructions
 ./days asm DAY RUNG --mine  of your my/dayNN_RUNG.cu
 ./days asm --file k.cu      any CUDA source [-I... -D... -std=...]
+./days asm --file k.py      a Triton file, whose main() or launch() starts it
 
   --arch 75|80|90a|...      for this architecture (default 90a)
   --kernel TEXT             kernels whose name holds TEXT, such as "float, 4"
@@ -54,6 +55,8 @@ def run(args):
         source = Path(given.get("--file"))
         if not source.is_file():
             raise DaysError(f"there is no file {source}", "./days asm --help")
+        if source.suffix == ".py":
+            return _triton_file(str(source), given, arch, threads)
         kernels = compiled([source], arch, given.compiler)
         return _show(str(source), {"": kernels}, given, arch, threads, lines=True)
     if not given.words:
@@ -260,6 +263,19 @@ def _python(day, given, arch, threads):
     by = f"Triton {python_setup.ensure().triton}"
     title = f"Day {day.label}, {names[0]}" if lines else f"Day {day.label}"
     return _show(title, found, given, str(_number(arch)), threads, lines, day, by)
+
+
+def _triton_file(name, given, arch, threads):
+    """The same of a file of one's own."""
+    from days_cli import own_triton
+    wrong = next((flag for flag in ("--size", "--type") if given.get(flag)), (given.compiler or [""])[0])
+    if wrong:
+        raise DaysError(f"asm --file of a Triton file takes no {wrong}: its main() makes the arguments", f"./days asm --file {name}")
+    kernels = own_triton.compiled(name, _number(arch), given.get("--stage") or "")
+    if given.get("--stage"):
+        console.write("".join(kernel["text"].rstrip("\n") + "\n" for kernel in kernels))
+        return 0
+    return _show(name, {"": list(map(_of_triton, kernels))}, given, str(_number(arch)), threads, True, None, f"Triton {python_setup.ensure().triton}")
 
 
 def _of_triton(kernel):

@@ -6,6 +6,7 @@ from functools import cached_property
 
 from days_cli import console, paths, run_build, settings
 from days_cli.builder import Build, lock
+from days_cli.errors import DaysError
 from simt_driver import driver
 
 USAGE = "FILE.cu [flags]"
@@ -57,4 +58,7 @@ class _Clone:
 
 
 def run(args):
+    triton = next((word for word in args if word.endswith(".py")), None)
+    if triton:
+        raise DaysError(f"cc compiles CUDA C++, and {triton} is Python. A Triton file is looked at as it is", f"./days check --file {triton}")
     return driver.run(args, _Clone())

@@ -18,6 +18,8 @@ HELP = """./days explain DAY VARIANT     what each line's memory accesses cost
 ./days explain DAY             one row a variant
 ./days explain --file prog.cu  any stand-alone program's kernels
                                [-I... -D... -std=...] [-- its arguments]
+./days explain --file mine.py  a Triton file's: its main() or launch() makes
+                               tensors and starts the kernels
 
   --size 4096x33           the problem's own order of extents
   --type fp32|fp16|bf16    this element type
@@ -47,10 +49,10 @@ def run(args):
     if given.get("--per") and (given.get("--file") or len(given.words) < 2 or given.get("--json")):
         raise DaysError("--per goes with a day's variant, whose outputs are known", "./days explain 13 naive --per 32")
     if given.get("--file"):
-        return _explain_file(given)
+        return _explain_triton(given) if given.get("--file").endswith(".py") else _explain_file(given)
     if not given.words:
         raise DaysError("explain which day?", "./days explain 1")
-    if given.words[0].endswith(".cu"):
+    if given.words[0].endswith((".cu", ".py")):
         raise _a_file(given.words[0])
     day = catalog.resolve(given.words[0], "explain")
     if given.get("--wave") and day.kind != "python":
@@ -260,6 +262,15 @@ def _summary(launches, inputs):
 
 
 # ---- any program ----
+
+def _explain_triton(given):
+    from days_cli import own_triton  # it imports judge, which imports this file
+    wrong = next((flag for flag in ("--size", "--type", "--wave", "--backend", "--mine") if given.get(flag)), None)
+    if wrong or given.compiler or given.rest or given.words:
+        raise DaysError(f"explain --file of a Triton file takes no {wrong or (given.compiler or given.rest or given.words)[0]}: its main() "
+                        "says all", f"./days explain --file {given.get('--file')}")
+    return own_triton.explain(given.get("--file"), given)
+
 
 def _explain_file(given):
     source = Path(given.get("--file"))
