@@ -57,8 +57,7 @@ class Case(support.Case):
         self.replace(results_tables, "ROOT", self.root)
         (folder / "README.md").write_text("---\ntitle: Transpose\nkind: ladder\n---\n\n### 1 · naive — x\n\nText.\n\n### 2 · padded — x\n\nMore.\n\n"
                                           "<!-- results:h200 -->\n<!-- /results:h200 -->\n")
-        (folder / "ladder.cpp").write_text('const auto transpose = days::ladder<Transpose>("transpose")\n    .variant("naive", LAUNCHER(transpose_naive))\n'
-                                           '    .variant("padded", LAUNCHER(transpose_padded))\n    .variant("tiled", LAUNCHER(transpose_tiled));\n')
+        support.describe(folder, support.ladder("transpose", {name: f"transpose_{name}" for name in ("naive", "padded", "tiled")}))
         for number, name in enumerate(("naive", "padded", "tiled"), 1):
             self.rung(number, name)
         catalog.tracks.cache_clear()
@@ -225,7 +224,7 @@ class Kept(Case):
             def __init__(self, number):
                 self.number, self.target = number, f"day{number:02}_x"
         self.replace(profiles, "load", lambda gpu, day: {"rows": []})
-        self.replace(profiles, "variants", lambda gpu, day: [(0, f"{day.number}a"), (0, f"{day.number}b"), (1, f"{day.number}c")])
+        self.replace(profiles, "variants", lambda day: [(0, f"{day.number}a"), (0, f"{day.number}b"), (1, f"{day.number}c")])
         self.assertEqual([variant for _, variant, _ in profiles.waiting("h200", [Day(3), Day(14), Day(66)])],
                          ["14b", "14a", "66b", "66a", "3b", "3a", "14c", "66c", "3c"])
 

@@ -266,8 +266,10 @@ class Interpreter(support.Case):
                 made = empty((3,), kind)
                 made.array[:2] = Tensor.of(np.array([1e-9, 0.0]), kind).array  # the third stays as it was filled
                 verdict = compare("y", made, np.array([0.0, 0.0, 0.0]), within(0.1, 0.1))
-                found.append([verdict["wrong"], [element["got"] for element in verdict["first"]]])
-            """), [[1, ["not written"]]] * 4)
+                found.append([verdict["wrong"], [element["got"] for element in verdict["first"]], verdict["doubt"],
+                              compare("y", made, np.array([0.0, 0.0, 0.0]), within(0.1, 0.1), fill=0x5A)["wrong"],
+                              compare("y", made, np.array([0.0, 9.0, 0.0]), within(0.1, 0.1))["doubt"]])
+            """), [[1, ["not written"], True, 0, False]] * 4)
 
     def test_races_that_come_out_right(self):
         _, slugs, _, says, _ = self.run_kernel("j = tl.minimum(tl.arange(0, B) + p * (B // 2), n - 1)\n"

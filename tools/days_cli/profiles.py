@@ -12,7 +12,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from days_cli import outputs, programs, results, stale, toolchain
+from days_cli import ladders, outputs, programs, results, stale, toolchain
 from days_cli import gpu as gpus
 from days_cli.errors import ENVIRONMENT, WRONG, DaysError
 
@@ -84,21 +84,15 @@ def load(gpu, day):
 
 def save(gpu, day, facts, row):
     """Puts the row into the day's file, in the place of an older one. A row that another ncu or driver took says so."""
-    old = load(gpu, day)
+    old, names = load(gpu, day), [name for _, name in variants(day)]
     before = {key: old[key] for key in facts if key in old}
     kept = [{**each, **({} if before == facts or "by" in each else {"by": before})} for each in old["rows"]
-            if each["variant"] != row["variant"] and not _gone(day, each)]
-    names = [name for _, name in variants(gpu, day)]
-    rows = sorted([*kept, row], key=lambda each: names.index(each["variant"]) if each["variant"] in names else len(names))
+            if each["variant"] in names and each["variant"] != row["variant"]]
+    rows = sorted([*kept, row], key=lambda each: names.index(each["variant"]))
     file = path(gpu, day)
     file.parent.mkdir(parents=True, exist_ok=True)
     outputs.put(file, json.dumps({"day": day.target, **facts, "rows": rows}, indent=1, ensure_ascii=False) + "\n")
     return file
-
-
-def _gone(day, row):
-    """Is the row of a rung that the day has no more?"""
-    return stale.kernels(day.target).variant(row["variant"]) is None
 
 
 def has_changed(day, row):
@@ -121,12 +115,9 @@ def headline(gpu, day, others=False):
     return {}
 
 
-def variants(gpu, day):
+def variants(day):
     """[(ladder's place, variant)] of a day, in the order of its ladders."""
-    known, measured = list(stale.kernels(day.target).launchers), headline(gpu, day, others=True)
-    ladders = list(dict.fromkeys(ladder for ladder, _, _ in measured.values()))
-    names = [*measured, *(name for name in known if name not in {stale.kernels(day.target).variant(there) for there in measured})]
-    return [(ladders.index(measured[name][0]) if name in measured else 0, name) for name in names]
+    return [(place, row["name"]) for place, ladder in enumerate(ladders.of(day)) for row in ladder["rows"] if row["kind"] == "variant"]
 
 
 def waiting(gpu, days):
@@ -135,7 +126,7 @@ def waiting(gpu, days):
     wanted = []
     for day in days:
         there = {row["variant"]: row for row in load(gpu, day)["rows"]}
-        for place, (ladder, variant) in enumerate(variants(gpu, day)):
+        for place, (ladder, variant) in enumerate(variants(day)):
             why = "never profiled" if variant not in there else "changed" if has_changed(day, there[variant]) else ""
             if why:
                 first = FIRST.index(day.number) if day.number in FIRST else len(FIRST)
@@ -231,7 +222,8 @@ def facts(probe, ncu):
 
 def command(ncu, program, variant, log, kind="", size=""):
     """Profiles what the program launches between its marks (--once), with caches emptied before and the clocks as they are."""
-    return [ncu, "--profile-from-start", "off", "--clock-control", "none", "--csv", "--page", "raw", "--print-units", "base",
+    # Its progress would go to a descriptor that is ncu's own there.
+    return ["env", "-u", "DAYS_PROGRESS", ncu, "--profile-from-start", "off", "--clock-control", "none", "--csv", "--page", "raw", "--print-units", "base",
             "--kernel-name-base", "function", "--launch-count", str(MOST_LAUNCHES), "--log-file", str(log),
             "--section", "WarpStateStats", "--metrics", ",".join(METRICS),
             str(program), "--once", "--variant", variant, *(["--type", kind] if kind else []), *(["--size", size] if size else [])]

@@ -32,8 +32,9 @@ def within(relative=0.0, absolute=0.0):
     return Tolerance(relative, absolute)
 
 
-def compare(name, made, expected, tolerance):
-    """{wrong, compared, unwritten, worst, first, ratios} of a Tensor against what it should be."""
+def compare(name, made, expected, tolerance, fill=POISON):
+    """{wrong, compared, unwritten, worst, first, ratios, doubt} of a Tensor, filled with this byte before, against what it should be. doubt: all that is wrong
+    is near enough to be right, and looks like the fill: one element of some millions may. Another fill tells."""
     expected = np.asarray(expected)
     if expected.shape != made.shape:
         raise ValueError(f"the reference gives {name} the shape {expected.shape}, and it has {made.shape}")
@@ -49,16 +50,17 @@ def compare(name, made, expected, tolerance):
             if tolerance.relative is not None:
                 bad &= ~(error <= tolerance.of(made.kind, expected))
     memory = np.ascontiguousarray(made.array).reshape(-1)
-    poison = np.full(1, POISON, np.uint8).repeat(made.element_size()).view(TYPES[made.kind][1])[0]
+    poison = np.full(1, fill, np.uint8).repeat(made.element_size()).view(TYPES[made.kind][1])[0]
+    far = bad
     if made.kind in FLOATS:
-        bad |= ~same & (memory == poison).reshape(made.shape)  # no tolerance for what nobody has written: as a float it is near 0
+        bad = bad | ~same & (memory == poison).reshape(made.shape)  # no tolerance for what nobody has written: as a float it is near 0
     at = np.flatnonzero(bad)
     first = [{"at": f"{name}[{', '.join(str(int(n)) for n in np.unravel_index(i, made.shape))}]",
               "got": _shown(got.flat[i], memory[i], poison), "expected": f"{expected.flat[i]:.9g}"} for i in at[:5]]
     worst = float(np.max(error)) if error.size else 0.0
     with np.errstate(invalid="ignore", divide="ignore"):
         ratios = got.flat[at] / expected.flat[at] if made.kind in FLOATS else np.array([])
-    return {"wrong": int(at.size), "compared": int(got.size), "unwritten": int((memory == poison).sum()) if at.size else 0,
+    return {"wrong": int(at.size), "doubt": bool(at.size) and not np.any(far), "compared": int(got.size), "unwritten": int((memory == poison).sum()) if at.size else 0,
             "worst": worst if np.isfinite(worst) else None, "first": first,
             "least_ratio": float(ratios.min()) if ratios.size and np.isfinite(ratios).all() else None,
             "most_ratio": float(ratios.max()) if ratios.size and np.isfinite(ratios).all() else None}

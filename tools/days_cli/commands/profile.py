@@ -46,9 +46,9 @@ def run(args):
         raise DaysError(f"profile is for days whose rungs are CUDA C++, and day {day.label} is not. ncu itself profiles any program", "ncu --help")
     if given.get("--recorded"):
         return _recorded(day, given)
-    names = [name for _, name in profiles.variants("", day)]
+    names = [name for _, name in profiles.variants(day)]
     if len(given.words) == 2:
-        arguments.known_variant("profile", given.words[1], [*names, *stale.kernels(day.target).launchers], day)
+        arguments.known_variant("profile", given.words[1], names, day)
         names = [given.words[1]]
     return _profile(day, names, given)
 
