@@ -103,9 +103,7 @@ class Instance {
   // ladder's checks.
   Report run_serial() { return run_on_host(typed().reference); }
   Report run_parallel() { return run_on_host(typed().parallel); }
-  Report run_by_rows() {
-    return run_on_host([this](const void* p) { typed().reference_by_rows(p, typed().reference); });
-  }
+  Report run_by_rows();
 
   // Seconds on the CPU: the reference on one core, the parallel version, copies to and from the device.
   double reference_seconds();
@@ -134,6 +132,7 @@ class Instance {
   Report compare_outputs(double allowance);
   Report check_outputs(const std::string& name, const Function<Report(const void*)>& check) const;
   Report inspect(bool expect_poison);
+  void find_other_bits(Report& report) const;
   enum class Lacking { kNeed, kWorkspace, kSetup };
   Report refusal(const Row& row, Lacking lacking, const std::string& what, cudaStream_t stream);
 

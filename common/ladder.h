@@ -421,6 +421,7 @@ struct LadderInfo {
   void set(Erased Typed::*member, const detail::Captures& f, Calls<Erased> calls);
   void set_by_rows(const detail::Captures& rows, Calls<Function<size_t(const void*)>> counts,
                    const detail::Captures& some, Calls<detail::SomeRows> calls);
+  void set_on_all_cores(const detail::Captures& f, Calls<Function<void(const void*)>> calls);
   void set_shapes(std::vector<Shape> LadderInfo::*member, std::initializer_list<Shape> shapes);
   void set_sweep(std::initializer_list<Shape> shapes, const SweepAxis& axis);
   void add_tolerance(const char* output, const detail::Captures& f,
@@ -565,6 +566,15 @@ class Ladder : public LadderInfo {
     Ladder l = *this;
     l.set_by_rows(detail::capture(rows), {detail::call<Rows, Problem<Ts>, size_t>...}, detail::capture(some),
                   {detail::some_rows<Some, Problem<Ts>>...});
+    return l;
+  }
+  // The same of a problem that is no such rows: f(p) makes what the reference makes, to the bit, on all cores.
+  template <class F>
+  Ladder by_rows(F f) const {
+    static_assert((std::is_invocable_v<F, const Problem<Ts>&> && ...),
+                  "the reference on all cores must accept every type");
+    Ladder l = *this;
+    l.set_on_all_cores(detail::capture(f), {detail::call<F, Problem<Ts>, void>...});
     return l;
   }
   // The reference's work on all of the CPU's cores, as good as a CPU does it: timed, and tested like a

@@ -74,6 +74,13 @@ const auto grayscale =
         .needs(kAligned)
         .baseline("NPP")
         .reference(LAUNCHER(grayscale_reference))
+        .by_rows([](const auto& p) { return static_cast<size_t>(p.height); },
+                 [](auto p, size_t begin, size_t end) {
+                   p.height = static_cast<int>(end - begin);
+                   p.rgb += 3 * begin * static_cast<size_t>(p.width);
+                   p.gray += begin * static_cast<size_t>(p.width);
+                   return p;
+                 })
         .parallel(LAUNCHER(grayscale_parallel))
         // One pixel; around a thread's 4 and 16, a warp's 128 and 512, a block's 256, 1024, 2048 and 8192;
         // primes.

@@ -14,6 +14,12 @@
 #include "day04_image_blur/weights.h"
 
 namespace day04 {
+
+// In reference.cpp: the references with their lines shared out to all cores.
+void box_by_lines(const Blur<uint8_t>&);
+template <class T>
+void gauss_by_lines(const Blur<T>&);
+
 namespace {
 
 enum class Filter { kBox, kGauss };
@@ -122,6 +128,7 @@ const auto box_blur =
         .needs(kNppTakes)
         .within(1)
         .reference(LAUNCHER(box_reference))
+        .by_rows(LAUNCHER(box_by_lines))
         .parallel(LAUNCHER(box_parallel))
         .shapes(kShapes)
         .bench({{1, 8192, 8192, 7}})
@@ -164,6 +171,7 @@ const auto gaussian_blur =
         .needs(kNppTakes)
         .within(1)
         .reference(LAUNCHER(gauss_reference))
+        .by_rows(LAUNCHER(gauss_by_lines))
         .parallel(LAUNCHER(gauss_parallel))
         .shapes(kShapes)
         .bench({{1, 8192, 8192, 5}})

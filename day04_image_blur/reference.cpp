@@ -49,25 +49,57 @@ T result(double sum) {
   return static_cast<T>(std::is_same_v<T, uint8_t> ? std::floor(sum / 65536 + 0.5) : sum / kUnit);
 }
 
-template <class T, class Between, class Result>
-void two_passes(const Blur<T>& p, const float* weights, const Between& after_rows,
-                const Result& after_columns) {
-  std::vector<double> line, passed(static_cast<size_t>(p.plane()));
-  for (int64_t plane = 0; plane < p.planes; ++plane) {
-    for (int y = 0; y < p.height; ++y) {
-      const int64_t row = int64_t{y} * p.width;
-      read_line(line, p.image + plane * p.plane() + row, 1, p.width, p.radius, p.border);
-      for (int x = 0; x < p.width; ++x)
-        passed[static_cast<size_t>(row + x)] = after_rows(weighted_sum(line.data() + x, weights, p.radius));
-    }
-    for (int x = 0; x < p.width; ++x) {
-      read_line(line, passed.data() + x, p.width, p.height, p.radius, p.border);
-      for (int y = 0; y < p.height; ++y) {
-        p.blurred[plane * p.plane() + int64_t{y} * p.width + x] =
-            after_columns(weighted_sum(line.data() + y, weights, p.radius));
-      }
-    }
+// Calls lines(from, to) for all `n` lines, or for parts of them on all cores.
+struct InTurn {
+  template <class Lines>
+  void operator()(int n, const Lines& lines) const {
+    lines(0, n);
   }
+};
+struct OnAllCores {
+  template <class Lines>
+  void operator()(int n, const Lines& lines) const {
+    days::parallel_ranges(
+        static_cast<size_t>(n),
+        [&](size_t, size_t begin, size_t end) { lines(static_cast<int>(begin), static_cast<int>(end)); }, 16);
+  }
+};
+
+template <class T, class Between, class Result, class Each>
+void two_passes(const Blur<T>& p, const float* weights, const Between& after_rows,
+                const Result& after_columns, const Each& each) {
+  std::vector<double> passed(static_cast<size_t>(p.plane()));
+  for (int64_t plane = 0; plane < p.planes; ++plane) {
+    each(p.height, [&](int from, int to) {
+      std::vector<double> line;
+      for (int y = from; y < to; ++y) {
+        const int64_t row = int64_t{y} * p.width;
+        read_line(line, p.image + plane * p.plane() + row, 1, p.width, p.radius, p.border);
+        for (int x = 0; x < p.width; ++x)
+          passed[static_cast<size_t>(row + x)] = after_rows(weighted_sum(line.data() + x, weights, p.radius));
+      }
+    });
+    each(p.width, [&](int from, int to) {
+      std::vector<double> line;
+      for (int x = from; x < to; ++x) {
+        read_line(line, passed.data() + x, p.width, p.height, p.radius, p.border);
+        for (int y = 0; y < p.height; ++y) {
+          p.blurred[plane * p.plane() + int64_t{y} * p.width + x] =
+              after_columns(weighted_sum(line.data() + y, weights, p.radius));
+        }
+      }
+    });
+  }
+}
+
+template <class Each>
+void box(const Blur<uint8_t>& p, const Each& each) {
+  const double area = (2.0 * p.radius + 1) * (2.0 * p.radius + 1);
+  two_passes(
+      p, std::vector<float>(2 * static_cast<size_t>(p.radius) + 1, 1.0f).data(),
+      [](double sum) { return sum; },
+      [=](double sum) { return static_cast<uint8_t>(std::floor((sum + std::floor(area / 2)) / area)); },
+      each);
 }
 
 // As good as a page of C++ does it: rows are shared out to all cores, and the inner loops run along rows in
@@ -129,10 +161,10 @@ std::vector<float> ones(int radius) {
 }  // namespace
 
 void box_reference(const Blur<uint8_t>& p) {
-  const double area = (2.0 * p.radius + 1) * (2.0 * p.radius + 1);
-  two_passes(
-      p, ones(p.radius).data(), [](double sum) { return sum; },
-      [=](double sum) { return static_cast<uint8_t>(std::floor((sum + std::floor(area / 2)) / area)); });
+  box(p, InTurn{});
+}
+void box_by_lines(const Blur<uint8_t>& p) {
+  box(p, OnAllCores{});
 }
 
 void box_parallel(const Blur<uint8_t>& p) {
@@ -146,7 +178,11 @@ void box_parallel(const Blur<uint8_t>& p) {
 
 template <class T>
 void gauss_reference(const Blur<T>& p) {
-  two_passes(p, p.weights, between<T>, result<T>);
+  two_passes(p, p.weights, between<T>, result<T>, InTurn{});
+}
+template <class T>
+void gauss_by_lines(const Blur<T>& p) {
+  two_passes(p, p.weights, between<T>, result<T>, OnAllCores{});
 }
 
 template <class T>
@@ -157,6 +193,7 @@ void gauss_parallel(const Blur<T>& p) {
 }
 
 INSTANTIATE_REFERENCE(gauss_reference, Blur, uint8_t, float);
+INSTANTIATE_REFERENCE(gauss_by_lines, Blur, uint8_t, float);
 INSTANTIATE_REFERENCE(gauss_parallel, Blur, uint8_t, float);
 
 }  // namespace day04

@@ -23,6 +23,7 @@ const auto matmul = days::with_hostile_matmuls(
         .needs(kMAlongY, kNAlongY)
         .baseline("cuBLAS")
         .reference(LAUNCHER(matmul_reference))
+        .by_rows(days::kRowsOfC, days::kSomeRowsOfC)
         .parallel(LAUNCHER(matmul_parallel))
         // One; around the block's 32 and 8; no two extents alike where a mix-up could hide; square; tall,
         // wide, long; primes; one past what fits along a grid's y, for either rung.

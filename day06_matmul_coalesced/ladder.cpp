@@ -25,6 +25,7 @@ const auto matmul = days::with_hostile_matmuls(
         .needs(kWholeK, kAlignedA, kMAlongY)
         .baseline("cuBLAS")
         .reference(LAUNCHER(days::matmul_reference))
+        .by_rows(days::kRowsOfC, days::kSomeRowsOfC)
         .parallel(LAUNCHER(days::matmul_parallel))
         // One; around the blocks' 8, 32 and 128; whole vectors along k or n or both; no two extents alike
         // where a mix-up could hide; tall, wide, long; primes; one past what fits along a grid's y.

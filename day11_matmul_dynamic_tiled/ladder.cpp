@@ -25,6 +25,7 @@ const auto matmul = days::with_hostile_matmuls(
         .needs(kMAlongY)
         .baseline("cuBLAS")
         .reference(LAUNCHER(days::matmul_reference))
+        .by_rows(days::kRowsOfC, days::kSomeRowsOfC)
         .parallel(LAUNCHER(days::matmul_parallel))
         // One; around tiles of 32, 64 and 128 in each of m, n and k; several tiles of each; no two extents alike
         // where a mix-up could hide; primes; long, wide, tall; one past what fits along a grid's y.
@@ -80,6 +81,7 @@ const auto by_tile =
         .variant("by_hand", LAUNCHER(matmul_by_hand))
         .needs(kSomeTile, kWholeTile, kFittingTile, kMAlongY)
         .reference(LAUNCHER(days::matmul_reference))
+        .by_rows(days::kRowsOfC, days::kSomeRowsOfC)
         .parallel(LAUNCHER(days::matmul_parallel))
         // Tiles that are refused: not whole warps, more than shared memory holds. Each size that fits an H200, with c
         // one past a tile and k one past the depth; the largest in the middle of c.

@@ -68,6 +68,7 @@ const auto transpose =
         .needs(kRowsBy32)
         .baseline("cuBLAS geam")
         .reference(LAUNCHER(transpose_reference))
+        .by_rows(LAUNCHER(transpose_parallel))
         .parallel(LAUNCHER(transpose_parallel))
         // One; a row, a column; around the tiles of 32, 64 and 128; primes; whole vectors that are no whole
         // tile, of 4, 8 and 16 elements; never square where a mix-up of the extents could hide.
@@ -110,6 +111,7 @@ const auto copy =
         .needs(kRowsBy8)
         .baseline("cudaMemcpy2D")
         .reference(LAUNCHER(copy_reference))
+        .by_rows(LAUNCHER(copy_parallel))
         .parallel(LAUNCHER(copy_parallel))
         .shapes({{1, 1}, {2, 3}, {1, 300}, {300, 1}, {7, 33}, {8, 32}, {9, 31}, {61, 67}, {524281, 1}})
         .bench({{16384, 16384}})

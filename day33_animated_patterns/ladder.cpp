@@ -8,6 +8,12 @@
 #include "day33_animated_patterns/patterns.h"
 
 namespace day33 {
+
+// In reference.cpp: the references with their lines shared out to all cores.
+void plasma_by_lines(const Plasma<float>&);
+void waves_by_lines(const Waves<float>&);
+void gray_scott_by_lines(const GrayScott<float>&);
+
 namespace {
 
 // One pixel; a row, a column; around a block's 32 x 8 and a tile's 56 x 24; primes.
@@ -36,6 +42,7 @@ const auto plasma_ladder =
         .types<float>()
         .variant("plasma", LAUNCHER(plasma))
         .reference(LAUNCHER(plasma_reference))
+        .by_rows(LAUNCHER(plasma_by_lines))
         .parallel(LAUNCHER(plasma_parallel))
         .shapes(kPictures)
         .bench({{2160, 3840}})
@@ -66,6 +73,7 @@ const auto mandelbrot_ladder =
         .variant("rows", LAUNCHER(mandelbrot_rows))
         .variant("squares", LAUNCHER(mandelbrot_squares))
         .reference(LAUNCHER(mandelbrot_reference))
+        .by_rows(LAUNCHER(mandelbrot_parallel))
         .parallel(LAUNCHER(mandelbrot_parallel))
         .shapes(kPictures)
         .bench({{2160, 3840}})
@@ -106,6 +114,7 @@ const auto waves_ladder =
         .types<float>()
         .variant("waves", LAUNCHER(waves))
         .reference(LAUNCHER(waves_reference))
+        .by_rows(LAUNCHER(waves_by_lines))
         .parallel(LAUNCHER(waves_parallel))
         .shapes(kPictures)
         .bench({{2160, 3840}})
@@ -150,6 +159,7 @@ const auto gray_scott_ladder =
                   "swap", {.launches = 8})
         .workspace(LAUNCHER(pair_bytes))
         .reference(LAUNCHER(gray_scott_reference))
+        .by_rows(LAUNCHER(gray_scott_by_lines))
         .parallel(LAUNCHER(gray_scott_parallel))
         // One cell; pictures smaller than a halo; around a block's 32 x 8 and a tile's 56 x 24; 1 to 9 steps.
         .shapes({{1, 1, 1},
@@ -190,6 +200,7 @@ const auto paint_ladder = days::ladder<Paint>("paint")
                               .types<float>()
                               .variant("paint", LAUNCHER(paint))
                               .reference(LAUNCHER(paint_reference))
+                              .by_rows(LAUNCHER(paint_parallel))
                               .parallel(LAUNCHER(paint_parallel))
                               .shapes({{1}, {255}, {256}, {257}, {1009}})
                               .bench({{2160 * 3840}})

@@ -115,6 +115,9 @@ void paint_some(const Paint<float>& p, size_t begin, size_t end) {
 void plasma_reference(const Plasma<float>& p) {
   for (int y = 0; y < p.height; ++y) plasma_row<double>(p, y);
 }
+void plasma_by_lines(const Plasma<float>& p) {
+  for_rows(p.height, [&](int y) { plasma_row<double>(p, y); });
+}
 void plasma_parallel(const Plasma<float>& p) {
   for_rows(p.height, [&](int y) { plasma_row<float>(p, y); });
 }
@@ -127,6 +130,9 @@ void mandelbrot_parallel(const Mandelbrot<float>& p) {
 void waves_reference(const Waves<float>& p) {
   for (int y = 0; y < p.height; ++y) waves_row<double>(p, y);
 }
+void waves_by_lines(const Waves<float>& p) {
+  for_rows(p.height, [&](int y) { waves_row<double>(p, y); });
+}
 void waves_parallel(const Waves<float>& p) {
   for_rows(p.height, [&](int y) { waves_row<float>(p, y); });
 }
@@ -134,6 +140,9 @@ void gray_scott_reference(const GrayScott<float>& p) {
   gray_scott<double>(p, [&](const auto& row) {
     for (int y = 0; y < p.height; ++y) row(y);
   });
+}
+void gray_scott_by_lines(const GrayScott<float>& p) {
+  gray_scott<double>(p, [&](const auto& row) { for_rows(p.height, row); });
 }
 void gray_scott_parallel(const GrayScott<float>& p) {
   gray_scott<float>(p, [&](const auto& row) { for_rows(p.height, row); });

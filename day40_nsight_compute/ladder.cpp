@@ -66,6 +66,7 @@ const auto columns =
                   {.wasted_sectors = 0.1, .conflicts = 0.1, .blocks = 64})
         .needs(kSamples)
         .reference(LAUNCHER(columns_reference))
+        .by_rows(LAUNCHER(columns_parallel))
         .parallel(LAUNCHER(columns_parallel))
         // One; a row, a column; around the tile of 32 and the chunk of 128; primes; several of both; never square where a
         // mix-up of the extents could hide.

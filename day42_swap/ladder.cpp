@@ -58,6 +58,7 @@ const auto swap =
         .needs(kAligned)
         .baseline("Thrust")
         .reference(LAUNCHER(swap_reference))
+        .by_rows(LAUNCHER(swap_parallel))
         .parallel(LAUNCHER(swap_parallel))
         // One; around a warp, a block, 16 bytes of either type; a prime; a whole number of everything.
         .shapes({{1}, {3}, {4}, {5}, {15}, {16}, {17}, {255}, {256}, {257}, {1009}, {4099}, {65536}})
@@ -104,6 +105,7 @@ const auto reverse =
                   "ends", {.reads_per_input = 1, .launches = 1, .workspace = 0})
         .baseline("Thrust")
         .reference(LAUNCHER(reverse_reference))
+        .by_rows(LAUNCHER(reverse_parallel))
         .parallel(LAUNCHER(reverse_parallel))
         // One, which has no pair; odd and even; around two warps and two blocks; groups of 16 bytes, odd and even.
         .shapes({{1},

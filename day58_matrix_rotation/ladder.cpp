@@ -155,6 +155,7 @@ const auto quarter =
         .baseline("NPP")
         .needs(kTwoEachWay)
         .reference(LAUNCHER(rotate_reference))
+        .by_rows(LAUNCHER(rotate_parallel))
         .parallel(LAUNCHER(rotate_parallel))
         .shapes(kShapes)
         .gpu_shapes({{524281, 1}, {1, 524281}, {2097121, 1}, {1021, 4099}, {2048, 1040}})
@@ -187,6 +188,7 @@ const auto half =
         .needs(kWholeVectors)
         .baseline("NPP")
         .reference(LAUNCHER(rotate_reference))
+        .by_rows(LAUNCHER(rotate_parallel))
         .parallel(LAUNCHER(rotate_parallel))
         // Numbers of pixels below, at and above two of 256; whole vectors of either type, odd and even; primes.
         .shapes({{1, 1},
@@ -230,6 +232,7 @@ const auto in_place =
                   "cycles", {.reads_per_input = 1, .launches = 1, .workspace = 0})
         .needs(kSquare, kHeightBy8)
         .reference(LAUNCHER(in_place_reference))
+        .by_rows(LAUNCHER(in_place_parallel))
         .parallel(LAUNCHER(in_place_parallel))
         // Sides: one, which has no ring; two; odd and even; around one tile of half a side and two; primes.
         .shapes({{1, 1},
@@ -273,6 +276,7 @@ const auto turn =
         .needs(kExtents)
         .setup(LAUNCHER(turn_texture_setup))
         .reference(LAUNCHER(turn_reference))
+        .by_rows(LAUNCHER(turn_parallel))
         .parallel(LAUNCHER(turn_parallel))
         // One; a row, a column; odd and even middles; around a block's 32 x 8; whole quarters, steep and flat angles, more than a turn.
         .shapes({{1, 1, 1},

@@ -54,6 +54,7 @@ const auto histogram =
         .exercise(LAUNCHER(exercise), "a histogram whose threads meet within their block alone", "global",
                   "block", {.atomics_per_input = 0.1})
         .reference(LAUNCHER(histogram_reference))
+        .by_rows(LAUNCHER(histogram_parallel))
         .parallel(LAUNCHER(histogram_parallel))
         // One; around a vector of 16, a warp's and a block's vectors; enough that a thread of `thread` counts the
         // same key more than 255 times on the CPU backend.
@@ -123,6 +124,7 @@ double special_value(size_t i) {
 template <class Ladder>
 Ladder compaction_cases(const Ladder& ladder) {
   return ladder.reference(LAUNCHER(compaction_reference))
+      .by_rows(LAUNCHER(compaction_parallel))
       .parallel(LAUNCHER(compaction_parallel))
       // One; around a warp and a tile of 4,096; more tiles than a warp of look_back sees at once.
       .shapes({{1}, {31}, {33}, {1000}, {4095}, {4096}, {4097}, {20011}, {135169}})
@@ -192,6 +194,7 @@ const auto radix_sort =
         .baseline("CUB")
         .workspace(LAUNCHER(radix_sort_cub_workspace))
         .reference(LAUNCHER(radix_sort_reference))
+        .by_rows(LAUNCHER(radix_sort_parallel))
         .parallel(LAUNCHER(radix_sort_parallel))
         // One; around a warp and the tiles of 4,096 and 7,296; several tiles of each.
         .shapes({{1}, {33}, {1000}, {4096}, {4097}, {7296}, {7297}, {16411}})

@@ -7,6 +7,9 @@
 #include "day65_async_copy/stencil.h"
 
 namespace day65 {
+
+void stencil_by_rows(const Stencil<float>&);  // in reference.cpp: the reference with its rows shared out
+
 namespace {
 
 // A field whose values are those of values(count, inputs); in and out begin some elements past an aligned address.
@@ -88,6 +91,7 @@ const auto stencil =
                   "stages4", {.reads_per_input = 1.3, .under_way = 12000})
         .needs(kWholeVectors)
         .reference(LAUNCHER(stencil_reference))
+        .by_rows(LAUNCHER(stencil_by_rows))
         .parallel(LAUNCHER(stencil_parallel))
         // One; a row, a column; primes; around the radius (4), the margin (8), the least part (16), the strip (1,024) and the tile
         // (1,040); several strips and parts, one and more blocks a multiprocessor; parts that are no whole rounds of nine rows, and

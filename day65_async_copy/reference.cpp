@@ -8,11 +8,11 @@
 
 namespace day65 {
 
-void stencil_reference(const Stencil<float>& p) {
+static void stencil_rows(const Stencil<float>& p, int64_t begin, int64_t end) {
   const auto at = [&](int64_t row, int64_t col) {
     return row < 0 || row >= p.rows || col < 0 || col >= p.cols ? 0.0 : double{p.in[row * p.cols + col]};
   };
-  for (int64_t row = 0; row < p.rows; ++row) {
+  for (int64_t row = begin; row < end; ++row) {
     for (int64_t col = 0; col < p.cols; ++col) {
       double sum = weight(0) * at(row, col);
       for (int k = 1; k <= kRadius; ++k) {
@@ -22,6 +22,18 @@ void stencil_reference(const Stencil<float>& p) {
       p.out[row * p.cols + col] = static_cast<float>(sum);
     }
   }
+}
+
+void stencil_reference(const Stencil<float>& p) {
+  stencil_rows(p, 0, p.rows);
+}
+void stencil_by_rows(const Stencil<float>& p) {
+  days::parallel_ranges(
+      static_cast<size_t>(p.rows),
+      [&p](size_t, size_t begin, size_t end) {
+        stencil_rows(p, static_cast<int64_t>(begin), static_cast<int64_t>(end));
+      },
+      4);
 }
 
 void stencil_parallel(const Stencil<float>& p) {

@@ -276,6 +276,13 @@ void LadderInfo::set_by_rows(const detail::Captures& rows_of, Calls<Function<siz
   }
 }
 
+void LadderInfo::set_on_all_cores(const detail::Captures& f, Calls<Function<void(const void*)>> calls) {
+  for (size_t i = 0; i < types.size(); ++i) {
+    const Function<void(const void*)> all(f, calls.begin()[i]);
+    types[i].reference_by_rows = [all](const void* p, const Function<void(const void*)>&) { all(p); };
+  }
+}
+
 void LadderInfo::set_shapes(std::vector<Shape> LadderInfo::*member, std::initializer_list<Shape> shapes) {
   this->*member = detail::checked(*this, shapes);
 }

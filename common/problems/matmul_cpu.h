@@ -42,6 +42,15 @@ void matmul_reference(const Matmul<T>& p) {
   }
 }
 
+// For .by_rows(): c's rows, and the product of a few of them.
+inline constexpr auto kRowsOfC = [](const auto& p) { return static_cast<size_t>(p.m); };
+inline constexpr auto kSomeRowsOfC = [](auto p, size_t begin, size_t end) {
+  p.m = static_cast<int>(end - begin);
+  p.a += begin * static_cast<size_t>(p.k);
+  p.c += begin * static_cast<size_t>(p.n);
+  return p;
+};
+
 // What a CPU does well with a page of code (gemm_cpu.h).
 template <class T>
 void matmul_parallel(const Matmul<T>& p) {

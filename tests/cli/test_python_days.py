@@ -271,6 +271,25 @@ class Interpreter(support.Case):
                               compare("y", made, np.array([0.0, 9.0, 0.0]), within(0.1, 0.1))["doubt"]])
             """), [[1, ["not written"], True, 0, False]] * 4)
 
+    def test_large_results_are_compared_in_parts(self):
+        """On all cores, and to the same verdict as at one go."""
+        self.assertEqual(self.asked_of("pass", """
+            from python_days import comparing
+            from python_days.tensors import Tensor
+            values = np.arange(60, dtype=np.float32).reshape(6, 10)
+            found = []
+            for part in (1 << 20, 7):
+                comparing._PART = part
+                for change in ((), ((5, 9), (0, 3), (2, 2)), ((1, 1),)):
+                    made = Tensor.of(values, "fp32")
+                    for place in change:
+                        made.array[place] = np.nan if len(change) == 1 else -8
+                    found.append(comparing.compare("y", made, values.astype(np.float64), within(0.1, 0.1)))
+            assert found[0]["wrong"] == 0 and found[1]["wrong"] == 3 and found[2]["worst"] is None, found
+            assert [one["at"] for one in found[1]["first"]] == ["y[0, 3]", "y[2, 2]", "y[5, 9]"], found
+            found = found[:3] == found[3:]
+            """), True)
+
     def test_races_that_come_out_right(self):
         _, slugs, _, says, _ = self.run_kernel("j = tl.minimum(tl.arange(0, B) + p * (B // 2), n - 1)\n"
                                                         "tl.store(y_ptr + j, tl.load(x_ptr + j))", "x")

@@ -222,16 +222,16 @@ class Build:
             self._out.close()
 
 
-def targets(days, with_libraries):
-    """Benchmarks, the libraries that Python's contestants race, and what program days time."""
+def targets(days, benchmarks, with_libraries, programs):
+    """Benchmarks, the libraries that Python's contestants race, what program days time, and the days' own programs, which ncu looks at."""
     found = []
     for day in days:
         name = f"day{day.number:02d}"
         if (day.folder / "ladder.cpp").exists():
-            found.append(f"{name}_bench")
+            found += [f"{name}_bench"] * benchmarks + [day.target] * programs
             if with_libraries and (day.folder / "tests" / "contestants.py").exists():
                 found.append(f"lib{name}")
-        elif day.kind == "program" and program_day.times(day):
+        elif day.kind == "program" and benchmarks and program_day.times(day):
             found += [f"{name}_{program}" for program in program_day.sources(day)]
     return found
 
@@ -384,7 +384,7 @@ class Sanitizers:
         console.progress(f"{tool} of day {day.label}")
         room = min(_SANITIZER_SECONDS, self._until - time.time())
         code, seconds = ran([sanitizer, "--tool", tool, "--error-exitcode", str(_FOUND), "--print-limit", "10", *more, program,
-                             "--gtest_filter=" + ":".join(cases)], room, log)
+                             "--gtest_filter=" + ":".join(cases)], room, log, {"DAYS_TEST_MEMORY": "own"})  # each buffer's end is nobody's
         console.clear_progress()
         if code is None:
             if room >= _SANITIZER_SECONDS:

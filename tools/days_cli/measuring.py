@@ -24,6 +24,7 @@ CACHES = {"TORCHINDUCTOR_CACHE_DIR": "torch-cache", "TRITON_CACHE_DIR": "python-
 _ALL = tuple(range(len(stale.ROUNDS)))
 _LEAST = 1  # seconds under which no table is begun
 _START = 120  # seconds that PyTorch's import may take
+_STUCK = 180  # seconds in which a table is measured, or its program is stopped: others wait
 
 
 def caches():
@@ -116,7 +117,8 @@ class Python:
         try:
             with open(log, "ab") as said:
                 self._process = processes.start([*self._command, str(descriptor)], stdin=subprocess.PIPE, stdout=said, stderr=said, pass_fds=[descriptor],
-                                                env={**os.environ, **caches(), "DAYS_BACKEND": "cuda", "NO_COLOR": "1"}, cwd=paths.ROOT)
+                                                env={"TORCHINDUCTOR_COMPILE_THREADS": "1", **os.environ, **caches(), "DAYS_BACKEND": "cuda",
+                                                     "NO_COLOR": "1"}, cwd=paths.ROOT)
         finally:
             os.close(descriptor)
         self._answers = queue.Queue()
@@ -323,14 +325,19 @@ class Session:
         command = [str(self._program(day)), "--quiet", "--sweep", *limits_flag(), *flags, "--json", str(part), f"--only={only}"]
         if self.until != float("inf"):
             command.append(f"--for={max(1, self.left()):.1f}")
-        process = processes.start(command, env={**os.environ, "DAYS_COMMIT": os.environ.get("DAYS_COMMIT", "")})
-        late = False
+        process = processes.start(command)
+        late, moved, stamp = False, time.time(), None
         try:
             while process.poll() is None:
                 time.sleep(0.1)
                 each()
-                if time.time() > self.until:
+                now, written = time.time(), part.stat().st_mtime_ns if part.exists() else None
+                if written != stamp:
+                    stamp, moved = written, now
+                if now > min(self.until, moved + _STUCK):
                     late = True
+                    if now < self.until:
+                        self._fail(day, f"its benchmark was stopped: no table in {_STUCK} s")
                     break
         finally:
             if process.poll() is None:
@@ -372,8 +379,9 @@ class Session:
         library = self._library(day)
         if not library.exists():
             library = run_build.build_library(day, "cuda")
-        answer = self.python.ask(self.until, self._watch(day, part), do="race", day=day.number, results=str(part), library=str(library))
-        if "error" in answer and not answer.get("late"):
+        until = min(self.until, time.time() + _STUCK * max(1, len(results.load(part)["tables"])))
+        answer = self.python.ask(until, self._watch(day, part), do="race", day=day.number, results=str(part), library=str(library))
+        if "error" in answer and not (answer.get("late") and until == self.until):
             self._fail(day, f"PyTorch's contestants: {answer['error']}")
         self.worst = max(self.worst, answer.get("code", 0))
         return "error" not in answer
@@ -387,7 +395,8 @@ class Session:
             if not found["tables"]:
                 continue
             here = gpu.detect()
-            if here.gpu and (found["device"]["name"] != here.gpu.name or found.get("driver_version", here.driver) != here.driver):
+            others = here.driver and found.get("driver_version") and found["driver_version"] != here.driver
+            if here.gpu and (found["device"]["name"] != here.gpu.name or others):
                 continue  # a time of this machine would stand among those of another
             part = part_of(day)
             part.parent.mkdir(parents=True, exist_ok=True)
@@ -412,8 +421,9 @@ class Session:
     def _measure_python_day(self, day, keys):
         part = part_of(day)
         with clocks.Clocks() as sampled:
-            answer = self.python.ask(self.until, self._watch(day, part), do="measure", day=day.number, keys=keys, results=str(part))
-        if "error" in answer and not answer.get("late"):
+            until = min(self.until, time.time() + _STUCK * len(keys))
+            answer = self.python.ask(until, self._watch(day, part), do="measure", day=day.number, keys=keys, results=str(part))
+        if "error" in answer and not (answer.get("late") and until == self.until):
             self._fail(day, answer["error"])
         if not part.exists():
             return 0

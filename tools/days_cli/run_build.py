@@ -209,10 +209,27 @@ def _harness(backend):
     return settings.expand(["common/*.cu", *host])
 
 
+_BUILT = "DAYS_BUILT"  # in the environment: the folder of programs that CMake has just made of this clone
+
+
+def take_built(folder, days):
+    """build_day() takes these days' programs for the GPU from there, now and in what is started: they are not compiled twice."""
+    for day in days:
+        if (folder / day.target).exists():
+            link = paths.RUN_BUILD / "cuda" / day.target
+            link.parent.mkdir(parents=True, exist_ok=True)
+            link.unlink(missing_ok=True)
+            link.symlink_to(folder / day.target)
+    os.environ[_BUILT] = str(folder)
+
+
 def build_day(day, backend, checked=False, exercise=None, traced=False, rung=None, alone=None):
     """The path of the day's executable, brought up to date. exercise: a .cu file that takes exercise.cu's place, or, with a
     Rung, that of its launcher. alone: the rung's file that checks or traces are for, since no other rung runs: those are compiled as for
     a plain run, which mostly was before."""
+    built = paths.RUN_BUILD / "cuda" / day.target
+    if backend == "cuda" and not exercise and os.environ.get(_BUILT) and built.is_symlink() and built.exists():
+        return built
     sources = settings.expand([f"{day.target}/*.cu", f"{day.target}/*.cpp"]) + _harness(backend)
     name = day.target
     renamed = {}

@@ -2,11 +2,15 @@
 """How a result is held against the reference, which is computed in double."""
 from __future__ import annotations
 
+import os
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
 
 from python_days.tensors import FLOATS, POISON, TYPES, Tensor, stored
+
+_PART = 1 << 20  # elements that are compared at a time
 
 
 @dataclass(frozen=True)
@@ -34,11 +38,35 @@ def within(relative=0.0, absolute=0.0):
 
 def compare(name, made, expected, tolerance, fill=POISON):
     """{wrong, compared, unwritten, worst, first, ratios, doubt} of a Tensor, filled with this byte before, against what it should be. doubt: all that is wrong
-    is near enough to be right, and looks like the fill: one element of some millions may. Another fill tells."""
+    is near enough to be right, and looks like the fill: one element of some millions may. Another fill tells. A large one is compared in
+    parts, on all cores: NumPy lets others work meanwhile."""
     expected = np.asarray(expected)
     if expected.shape != made.shape:
         raise ValueError(f"the reference gives {name} the shape {expected.shape}, and it has {made.shape}")
-    got = made.values()
+    flat, wanted = np.ascontiguousarray(made.array).reshape(-1), expected.reshape(-1)
+    starts = range(0, max(1, flat.size), _PART)
+
+    def part(start):
+        return _compare_part(Tensor(flat[start:start + _PART], made.kind), wanted[start:start + _PART], tolerance, start, fill)
+    if len(starts) == 1:
+        parts = [part(0)]
+    else:
+        with ThreadPoolExecutor(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()) as pool:
+            parts = list(pool.map(part, starts))
+    wrong = sum(one["wrong"] for one in parts)
+    first = [{"at": f"{name}[{', '.join(str(int(n)) for n in np.unravel_index(i, made.shape))}]", "got": got, "expected": of}
+             for one in parts for i, got, of in one["first"]][:5]
+    ratios = [ratio for one in parts for ratio in one["ratios"]]
+    finite = bool(ratios) and bool(np.isfinite(ratios).all())
+    worst = max((one["worst"] for one in parts), key=lambda error: np.inf if np.isnan(error) else error)
+    return {"wrong": wrong, "doubt": bool(wrong) and not any(one["far"] for one in parts), "compared": int(flat.size), "unwritten": sum(one["unwritten"] for one in parts) if wrong else 0,
+            "worst": float(worst) if np.isfinite(worst) else None, "first": first,
+            "least_ratio": float(min(ratios)) if finite else None, "most_ratio": float(max(ratios)) if finite else None}
+
+
+def _compare_part(made, expected, tolerance, start, fill):
+    """The same of elements in a row, the first of which has the number `start`; ratios: the least and the greatest."""
+    got, memory = made.values(), made.array
     if made.kind not in FLOATS:
         bad, error = got != expected, np.abs(got.astype(np.float64) - expected.astype(np.float64))
     else:
@@ -49,21 +77,16 @@ def compare(name, made, expected, tolerance, fill=POISON):
             bad = ~same
             if tolerance.relative is not None:
                 bad &= ~(error <= tolerance.of(made.kind, expected))
-    memory = np.ascontiguousarray(made.array).reshape(-1)
     poison = np.full(1, fill, np.uint8).repeat(made.element_size()).view(TYPES[made.kind][1])[0]
-    far = bad
+    unwritten, far = memory == poison, bad
     if made.kind in FLOATS:
-        bad = bad | ~same & (memory == poison).reshape(made.shape)  # no tolerance for what nobody has written: as a float it is near 0
+        bad = bad | ~same & unwritten  # no tolerance for what nobody has written: as a float it is near 0
     at = np.flatnonzero(bad)
-    first = [{"at": f"{name}[{', '.join(str(int(n)) for n in np.unravel_index(i, made.shape))}]",
-              "got": _shown(got.flat[i], memory[i], poison), "expected": f"{expected.flat[i]:.9g}"} for i in at[:5]]
-    worst = float(np.max(error)) if error.size else 0.0
     with np.errstate(invalid="ignore", divide="ignore"):
-        ratios = got.flat[at] / expected.flat[at] if made.kind in FLOATS else np.array([])
-    return {"wrong": int(at.size), "doubt": bool(at.size) and not np.any(far), "compared": int(got.size), "unwritten": int((memory == poison).sum()) if at.size else 0,
-            "worst": worst if np.isfinite(worst) else None, "first": first,
-            "least_ratio": float(ratios.min()) if ratios.size and np.isfinite(ratios).all() else None,
-            "most_ratio": float(ratios.max()) if ratios.size and np.isfinite(ratios).all() else None}
+        ratios = got[at] / expected[at] if made.kind in FLOATS else np.array([])
+    return {"wrong": int(at.size), "far": bool(np.any(far)), "unwritten": int(unwritten.sum()), "worst": np.max(error) if error.size else 0.0,
+            "first": [(start + i, _shown(got[i], memory[i], poison), f"{expected[i]:.9g}") for i in at[:5]],
+            "ratios": [ratios.min(), ratios.max()] if ratios.size else []}
 
 
 def _shown(value, memory, poison):

@@ -235,7 +235,7 @@ def _contestants(day, ladder):
     path = day.folder / "tests" / "contestants.py"
     if not path.exists():
         return []
-    sys.modules.setdefault("contestants", sys.modules[__name__])  # `from contestants import Skip`
+    sys.modules["contestants"] = sys.modules[__name__]  # `from contestants import Skip`
     return [(name, make) for of, name, make in load(path).CONTESTANTS if of == ladder.name]
 
 

@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 from days_cli import (arguments, builder, catalog, cmake_tools, console, gpu_state, gpu_tests, measuring, outputs, paths, program_day, results,
-                      stale)
+                      run_build, stale)
 from days_cli import gpu as gpus
 from days_cli.errors import ENVIRONMENT, WRONG, DaysError
 from days_cli.gpu_tests import last_words, ran
@@ -48,8 +48,8 @@ _MARK = "DAYS_GPU_CALL"  # in the environment of all that a call starts: what on
 _NAMES = ("build", "tests", "compile cache", *stale.ROUNDS[:3], "sanitizers", "counters", "profile", "CPU rows", stale.ROUNDS[3])
 # Of the time that is left when a step begins, where others wait behind it.
 _SHARE = {stale.ROUNDS[2]: 0.5, "sanitizers": 0.3, "counters": 0.5, "profile": 0.6, "CPU rows": 0.5}
-_ONLY = {"tests": ("build", "tests"), "bench": ("build", "compile cache", *stale.ROUNDS, "CPU rows"), "counters": ("counters",),
-         "profile": ("profile",)}
+_ONLY = {"tests": ("build", "tests"), "bench": ("build", "compile cache", *stale.ROUNDS, "CPU rows"), "counters": ("build", "counters"),
+         "profile": ("build", "profile")}
 
 
 class _Late(BaseException):
@@ -70,7 +70,7 @@ def run(args):
         raise DaysError(f"--jobs takes a number, not {count}", "./days gpu --jobs 4")
     if given.get("--status"):
         return _show(gpu_state.State())
-    began = time.time()
+    began = _process_began()
     preset = cmake_tools.preset_for(given.get("--preset"), "cuda")
     gpu = gpus.detect().gpu
     if preset == "cuda" and not gpu:
@@ -82,6 +82,16 @@ def run(args):
     gpu_state.folder().mkdir(parents=True, exist_ok=True)
     with builder.lock(gpu_state.folder()):
         return _Call(given, preset, results.slug(gpu.name) if gpu else "cpu", began, seconds, first, int(count or 0), " ".join(args)).run()
+
+
+def _process_began():
+    """When this process did, where the system tells: Python's own start counts, too."""
+    try:
+        ticks = int(Path("/proc/self/stat").read_text(encoding="ascii").rpartition(")")[2].split()[19])
+        up = float(Path("/proc/uptime").read_text(encoding="ascii").split()[0])
+        return time.time() - max(0, min(60, up - ticks / os.sysconf("SC_CLK_TCK")))
+    except (OSError, ValueError, IndexError):
+        return time.time()
 
 
 def _first(words):
@@ -129,7 +139,8 @@ class _Call:
         self._commit = os.environ.get("DAYS_COMMIT") or paths.commit() or gpu_tests.source_of("day*/**/*")
         os.environ["DAYS_COMMIT"] = self._commit
         self._packed, self._session, self._state, self._guard = 0.0, None, None, None
-        self._days = [day for day in catalog.here() if day.kind != "program" or program_day.times(day)]
+        self._days = [day for day in catalog.here() if day.kind == "python" or (day.folder / "ladder.cpp").exists()
+                      or day.kind == "program" and program_day.times(day)]
 
     # ---- time ----
 
@@ -271,7 +282,8 @@ class _Call:
                         racing = False
                         if self._preset == "cuda" and set(wanted) - {"build", "tests"}:
                             racing = "compile cache" in wanted and measuring.torch_sees_gpu()  # imports PyTorch, while Ninja works
-                            build.add(gpu_tests.targets(catalog.here(), racing))
+                            measured = {"sanitizers", "CPU rows", *stale.ROUNDS} & set(wanted)
+                            build.add(gpu_tests.targets(catalog.here(), bool(measured), racing, bool({"counters", "profile"} & set(wanted))))
                         build.close()
                         self._both(build, runner, racing, step, began)
                     finally:
@@ -342,7 +354,7 @@ class _Call:
         self._warming = {"name": "compile cache", "done": f"the headlines of {len(jobs)} days", "waits": "", "seconds": 0.0}
         self._warm_began = time.time()
         return measuring.warm(jobs, lambda day: paths.BUILD / self._preset / "bin" / f"libday{day.number:02d}.so",
-                              min(self._until, time.time() + 120), min(8, max(1, (os.cpu_count() or 2) // 2)))
+                              min(self._until, time.time() + 120), max(1, min(8, (os.cpu_count() or 2) // 2, gpus.detect().gpu.memory >> 34)))
 
     def _join(self, threads):
         for thread in threads or []:
@@ -402,6 +414,7 @@ class _Call:
         """A command that takes its seconds last, saves as it goes, and says last what it has done."""
         log = gpu_state.folder() / "logs" / f"{name}.log"
         log.parent.mkdir(parents=True, exist_ok=True)
+        run_build.take_built(paths.BUILD / self._preset / "bin", [day for day in self._days if (day.folder / "ladder.cpp").exists()])
         seconds = max(1, until - time.time()) if until != float("inf") else 86400
         code, _ = ran([*words, f"{max(1, int(seconds - 2))}{unit}"], seconds, log)
         step["done"] = last_words(log)[:120]
