@@ -81,6 +81,11 @@ class Own(support.Case):
                 ("n = 1000", "n = nothing", "1 accesses FAIL main() fails /mine.py:14: NameError: name 'nothing' is not defined")):
             self.assertIn(text, self.check(KERNEL + ARRAYS, (old, new), code=1))
 
+    def test_a_function_that_many_programs_call(self):
+        called = (("@triton.jit\ndef add", "@triton.jit\ndef row(at):\n    return at[None, :]\n\n\n@triton.jit\ndef add"),
+                  ("    mask = at < n", "    at = tl.sum(row(at) + row(at) - row(at), 0)\n    mask = at < n"), ("cdiv(n, 256)", "cdiv(n, 2)"), ("BLOCK=256", "BLOCK=2"))
+        self.assertIn("add: 1 launch, 1,500 accesses", self.check(KERNEL + ARRAYS, *called))
+
     def test_what_cannot_be_looked_at(self):
         for edit, text in ((("def main()", "def main(n)"), "main() needs n; nobody is here to give that"),
                            (("def main()", "def other()"), "/mine.py has no main() and no launch()"),

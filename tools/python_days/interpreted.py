@@ -142,7 +142,7 @@ def _mend_tensors():
 
     def patched(tensor, scope):
         patch(tensor, scope)
-        indexed = tensor.__getitem__
+        indexed = getattr(tensor.__getitem__, "indexed", tensor.__getitem__)  # a kernel's call of a function patches again, which must not add up
 
         def element(self, *slices, **more):
             if pointer(self):
@@ -152,6 +152,7 @@ def _mend_tensors():
         def assigned(self, *_):
             raise Mistake("a pointer is not subscripted in Triton: tl.store(p + i, value, mask=...) writes" if pointer(self) else
                           "an element of a block cannot be assigned to: tl.where(which, a, b) makes another block")
+        element.indexed = indexed
         scope.set_attr(tensor, "__bool__", truth)
         scope.set_attr(tensor, "__getitem__", element)
         scope.set_attr(tensor, "__setitem__", assigned)
