@@ -2,6 +2,7 @@
 """The build and the tests of ./days gpu: each test begins when its program is there. And what sanitizers say of a few cases."""
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import os
@@ -21,6 +22,7 @@ _FOUND = 86  # compute-sanitizer's exit code where it found something
 _CASES = 24  # of a day, for each sanitizer
 _ELEMENTS = 1 << 16  # at most, of a shape that a sanitizer watches
 _SANITIZER_SECONDS = 60
+_LINKED = re.compile(r"Linking \w+ (?:executable|shared library) bin/(\S+)")
 LOOK = 0.05  # seconds between looks at what runs
 
 
@@ -50,6 +52,11 @@ def last_words(log, count=1):
 
 # ---- what a test is made of ----
 
+@functools.lru_cache(maxsize=None)
+def _digest(path, _stamp):
+    return hashlib.sha256(path.read_bytes()).digest()
+
+
 def source_of(*patterns):
     """Twelve digits of the contents of all that a test is made of: common/ and these files."""
     found = sorted({path for pattern in ("common/**/*", "cmake/*", "CMakeLists.txt", "tests/*.cpp", "tests/*.cu", "tests/*.h", *patterns)
@@ -57,7 +64,7 @@ def source_of(*patterns):
                     if path.is_file() and path.suffix in (".h", ".cuh", ".cpp", ".cu", ".py", ".txt", ".cmake", ".json", ".png", ".jpg")})
     digest = hashlib.sha256()
     for path in found:
-        digest.update(path.relative_to(paths.ROOT).as_posix().encode() + b"\0" + hashlib.sha256(path.read_bytes()).digest())
+        digest.update(path.relative_to(paths.ROOT).as_posix().encode() + b"\0" + _digest(path, path.stat().st_mtime_ns))
     return digest.hexdigest()[:12]
 
 
@@ -151,13 +158,17 @@ class Build:
         self._lists, self._closed = [], False
         self._lines, self.linked, self.failed, self._process = queue.SimpleQueue(), set(), [], None
         self.running = True
-        self._ninja = [cmake_tools.find("ninja")[0], "-C", str(paths.BUILD / preset)]
+        self._ninja, self._programs = [cmake_tools.find("ninja")[0], "-C", str(paths.BUILD / preset)], paths.BUILD / preset / "bin"
         self._out = open(log, "wb")
 
     def add(self, targets):
         """Builds these after those before."""
         if targets:
             self._lists.append(targets)
+            there = [target for target in targets if (self._programs / target).exists()]
+            if there:  # those that are as their sources are need not wait for the rest
+                told = self._would(there)
+                self.linked |= set(there) - set(_LINKED.findall(told)) if "FAILED" not in told else set()
             if not self._process:
                 self._next()
 
@@ -167,12 +178,14 @@ class Build:
         if not self._process and not self._lists:
             self._next()
 
+    def _would(self, targets):
+        """What Ninja would do for these."""
+        return subprocess.run([*self._ninja, "-n", *targets], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
+                              encoding="utf-8", errors="replace", env=cmake_tools.environment()).stdout
+
     def is_made(self, target):
         """Whether a target is there as its sources are."""
-        if target in self.linked:
-            return True
-        done = subprocess.run([*self._ninja, "-n", target], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
-        return done.returncode == 0 and b"no work to do" in done.stdout
+        return target in self.linked or "no work to do" in self._would([target])
 
     def _next(self):
         self._process = None
@@ -207,9 +220,7 @@ class Build:
             step = re.match(r"\[(\d+/\d+)\] (.*)", text)
             if step:
                 console.progress(f"building {step[1]}")
-            linked = re.search(r"Linking \w+ (?:executable|shared library) bin/(\S+)", text)
-            if linked:
-                self.linked.add(linked[1])
+            self.linked.update(_LINKED.findall(text))
             failed = re.match(r"FAILED:(?: \[code=\d+\])? (\S+)", text)
             if failed:
                 self.failed.append(failed[1].rpartition("/")[2])
@@ -246,6 +257,9 @@ class Tests:
         self._results = gpu_state.folder() / "tests"
         self._results.mkdir(parents=True, exist_ok=True)
         self._programs = paths.BUILD / preset / "bin"
+        if tests:  # what is no test any more is forgotten
+            names = {test.name for test in tests}
+            state.data["tests"] = {name: test for name, test in state.data["tests"].items() if name in names}
         self.known = [test for test in tests if (state.done("tests", test.name, test.source) or {}).get("result") in ("passed", "skipped")]
         known = {test.name for test in self.known}
         # What failed before comes first, then what takes longest.
