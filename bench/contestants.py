@@ -38,7 +38,7 @@ _DTYPES = {"fp32": "float32", "fp64": "float64", "fp16": "float16", "bf16": "bfl
 # As __cuda_array_interface__ spells them; bfloat16 and fp8 have no name there.
 _STRINGS = {"fp32": "<f4", "fp64": "<f8", "fp16": "<f2", "bf16": "<i2", "fp8_e4m3": "|u1", "fp8_e5m2": "|u1", "int8": "|i1",
             "uint8": "|u1", "int16": "<i2", "int32": "<i4", "uint32": "<u4", "int64": "<i8"}
-_LEAST, _MOST, _SECONDS = 5, 100, 0.3  # rounds, and time a contestant, as ./days run has them
+_LEAST, _MOST, _SECONDS = 7, 56, 0.25  # rounds, and time a contestant, as the benchmarks in C++ have them
 _SLOW = 0.1  # seconds: a rung of more takes no part, its time of the other process says enough
 
 

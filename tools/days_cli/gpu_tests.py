@@ -250,13 +250,10 @@ def targets(days, benchmarks, with_libraries, programs):
 class Tests:
     """Runs tests as their programs come."""
 
-    def __init__(self, state, tests, preset, until, count, first=()):
+    def __init__(self, state, tests, until, count, first=()):
         self._state, self._until, self._count = state, until, count
         self._folder = gpu_state.folder() / "logs"
         self._folder.mkdir(parents=True, exist_ok=True)
-        self._results = gpu_state.folder() / "tests"
-        self._results.mkdir(parents=True, exist_ok=True)
-        self._programs = paths.BUILD / preset / "bin"
         if tests:  # what is no test any more is forgotten
             names = {test.name for test in tests}
             state.data["tests"] = {name: test for name, test in state.data["tests"].items() if name in names}
@@ -293,7 +290,7 @@ class Tests:
     def _start(self, test):
         file = test.name.replace("/", "_").replace(":", "_")
         out = open(self._folder / f"{file}.log", "wb")
-        environment = {**os.environ, "NO_COLOR": "1", **test.environment, "GTEST_OUTPUT": f"json:{self._results}/{file}.json", "GTEST_COLOR": "no"}
+        environment = {**os.environ, "NO_COLOR": "1", **test.environment, "GTEST_COLOR": "no"}
         try:
             process = processes.start(test.command, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT, env=environment,
                                       cwd=test.cwd or paths.ROOT)

@@ -27,7 +27,7 @@ try:
 except ImportError as error:
     raise DaysError(f"PyTorch reaches the GPU for Triton, and cannot be imported: {error}", "pip install torch", ENVIRONMENT) from error
 
-_LEAST, _MOST, _SECONDS = 5, 100, 0.3  # rounds, and time a contestant, as the days in C++ have them
+_LEAST, _MOST, _SECONDS = 7, 56, 0.25  # rounds, and time a contestant, as the days in C++ have them
 _SAMPLED = 1 << 22  # elements of an output, from which on a ladder that can check samples does
 _BUSY = 2_000_000  # clock ticks: as long Python may take to queue a launch, whoever it is for
 

@@ -273,7 +273,7 @@ class _Call:
             with builder.lock(paths.BUILD / self._preset):
                 cmake_tools.configure(self._preset, f"-DPython3_EXECUTABLE={sys.executable}")
                 tests = gpu_tests.listed(self._preset) if "tests" in wanted else []
-                runner = gpu_tests.Tests(self._state, tests, self._preset, self._until, self._count or gpu_tests.jobs(self._preset), self._first)
+                runner = gpu_tests.Tests(self._state, tests, self._until, self._count or gpu_tests.jobs(self._preset), self._first)
                 names = list(dict.fromkeys(test.target for test in sorted(runner.waiting, key=lambda test: -test.cost) if test.target))
                 build = gpu_tests.Build(self._preset, gpu_state.folder() / "build.log")
                 with self._testing(runner, wanted):
