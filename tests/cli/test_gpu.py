@@ -226,6 +226,9 @@ class Calls(Case):
         self.log.unlink()
         self.gpu("--for", "40s", "--from", str(kept))
         self.assertEqual((self.lines("test "), self.lines("bench"), self.lines("sanitizer")), ([], [], []))
+        calls = len(self.state()["calls"])
+        self.assertIn("newer than the archive's state, and stays", self.gpu("--only", "tests", "--from", str(kept)))
+        self.assertEqual(len(self.state()["calls"]), calls + 1)
 
     def test_tests_begin_while_the_build_goes_on(self):
         self.set(test_seconds="0.3")

@@ -211,6 +211,9 @@ class _Call:
 
     def _taken(self):
         state, said = gpu_state.take(self._given.get("--from"))
+        here = gpu_state.State().data["calls"]
+        if here and here[-1]["date"] >= max((call["date"] for call in state["calls"]), default=""):
+            return [*said, "what is known here is newer than the archive's state, and stays"]
         outputs.put(gpu_state.folder() / "state.json", json.dumps(state, indent=1) + "\n")
         return said
 
