@@ -188,8 +188,9 @@ class Calls(Case):
         self.assertTrue(all("--limits=" in line for line in self.lines("bench")))
         self.assertIn("-DPython3_EXECUTABLE=", self.lines("cmake")[0])
         self.assertEqual(len(self.lines("test ")), 2)  # those of ./days need no GPU
+        self.assertRegex(said, r"CPU rows [\d.]+ 2 tables")
         tests, benches = self.lines("test "), self.lines("bench")
-        said = self.gpu("--for", "40s")
+        said = self.gpu()
         self.assertEqual((self.lines("test "), self.lines("bench"), len(self.lines("sanitizer"))), (tests, benches, 4))
         self.assertIn("2 passed before", said)
         (self.day / "01_naive.cu").write_text(RUNG.format(name="naive").replace("= 1", "= 2"))
@@ -301,6 +302,13 @@ if __name__ == "__main__":
             os.replace(asked["results"] + ".new", asked["results"])
         answer({{"code": 0, "done": 1}})
 """
+
+
+class Unhurried(Case):
+    def test_without_an_end(self):
+        self.gpu()
+        self.assertEqual(self.sizes(), [16384, 8192, 64])
+        self.assertIn("--cpu-only", " ".join(self.lines("bench")))
 
 
 class Contestants(Case):

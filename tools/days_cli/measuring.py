@@ -457,8 +457,9 @@ class Session:
         return done
 
     def measure_cpu(self):
-        """The CPU's rows of recorded tables that are missing, of another reference or of another processor; how many days wait."""
-        waiting = 0
+        """The CPU's rows of recorded tables that are missing, of another reference or of another processor; (how many tables have them now,
+        how many days wait)."""
+        waiting = all_done = 0
         for day in self.days:
             if day.kind in ("program", "python"):
                 continue
@@ -482,10 +483,10 @@ class Session:
                 self._saved()
             elif code:
                 self._fail(day, f"its benchmark ended with exit code {code} and timed nothing on the CPU")
-            waiting += done < len(keys)
+            waiting, all_done = waiting + (done < len(keys)), all_done + done
             if keys:
                 console.say(f"Day {day.label}, rows of the CPU: {done} of {len(keys)} tables, {time.time() - began:.0f} s")
-        return waiting
+        return all_done, waiting
 
 
 def warm(days, library_of, until, count):

@@ -285,7 +285,7 @@ def _measure_stale(days, program_days, preset, most):
             cmake_tools.configure(preset)
     session = measuring.Session([*days, *program_days], preset, until)
     try:
-        waiting = max(session.run(), session.measure_cpu())
+        waiting = max(session.run(), session.measure_cpu()[1])
     finally:
         session.close()
     if waiting:

@@ -389,7 +389,8 @@ class _Call:
         session.worst = 0
 
     def _cpu_rows(self, until, step):
-        waiting = self._bench(until).measure_cpu()
+        done, waiting = self._bench(until).measure_cpu()
+        step["done"] = f"{done} tables"
         step["waits"] = f"{waiting} days" if waiting else ""
 
     def _sanitizers(self, until, step):
