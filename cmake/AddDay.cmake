@@ -53,10 +53,10 @@ if(DAYS_BENCHMARKS)
   target_link_libraries(days_benchmarking PUBLIC benchmark::benchmark)
 endif()
 
-# What is behind TEST_LADDER, and the main() of every test program with ladders.
+# The tests of ladders and of wrong kernels, and the main() of every test program with them.
 if(DAYS_TESTS)
   add_library(days_testing OBJECT)
-  days_sources(days_testing "${DAYS_ROOT}/tests/testing.cpp")
+  days_sources(days_testing "${DAYS_ROOT}/tests/testing.cpp" "${DAYS_ROOT}/tests/wrong_kernels.cpp")
   target_link_libraries(days_testing PUBLIC GTest::gtest)
 endif()
 
@@ -125,6 +125,7 @@ function(add_day folder)
     if(DAYS_TESTS)
       add_test(NAME ${day}_${stem} COMMAND ${day}_${stem} WORKING_DIRECTORY "${build_folder}")
       set_tests_properties(${day}_${stem} PROPERTIES LABELS "${day};program")
+      days_test_order(${day}_${stem} GPU)
     endif()
   endforeach()
 
@@ -143,6 +144,7 @@ function(add_day folder)
         add_test(NAME ${name}:${file}
           COMMAND ${name} --image "${sample}" --out "${build_folder}/${file}.png")
         set_tests_properties(${name}:${file} PROPERTIES LABELS "${day};program")
+        days_test_order(${name}:${file} GPU)
       endforeach()
     endif()
     if(Python3_FOUND AND NOT APPLE AND NOT DAYS_CHECKED)
@@ -150,6 +152,7 @@ function(add_day folder)
       add_test(NAME ${day}_duplicate_symbols COMMAND "${Python3_EXECUTABLE}" -B "${DAYS_ROOT}/tests/duplicate_symbols.py"
         "$<TARGET_OBJECTS:${day}_objects>" "$<TARGET_OBJECTS:${day}_test>" COMMAND_EXPAND_LISTS)
       set_tests_properties(${day}_duplicate_symbols PROPERTIES LABELS "${day}")
+      days_test_order(${day}_duplicate_symbols CPU)
     endif()
   endif()
   if(DAYS_BENCHMARKS)
@@ -166,6 +169,7 @@ function(add_day folder)
       add_test(NAME ${day}_bench COMMAND ${day}_bench --quiet --sweep --json "${build_folder}/bench.json"
         WORKING_DIRECTORY "${build_folder}")
       set_tests_properties(${day}_bench PROPERTIES LABELS "bench" TIMEOUT 900)
+      days_test_order(${day}_bench CPU)
     endif()
   endif()
 endfunction()
@@ -177,7 +181,5 @@ function(days_test target label)
   target_link_libraries(${target} PRIVATE GTest::gtest_main)   # whose main() gives way to one of the test's own
   add_test(NAME ${target} COMMAND ${target})
   set_tests_properties(${target} PROPERTIES LABELS "${label}" TIMEOUT 1800)
-  if(label MATCHES "^day([0-9]+)$")   # later days test more, and the longest starts first
-    set_tests_properties(${target} PROPERTIES COST "${CMAKE_MATCH_1}")
-  endif()
+  days_test_order(${target} GPU)
 endfunction()

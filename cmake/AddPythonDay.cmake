@@ -13,4 +13,5 @@ function(add_python_day folder)
   add_test(NAME ${day}_test COMMAND "${Python3_EXECUTABLE}" -B "${DAYS_ROOT}/tests/python_day.py" ${CMAKE_MATCH_1} ${backend}
     WORKING_DIRECTORY "${DAYS_ROOT}")
   set_tests_properties(${day}_test PROPERTIES LABELS "${day}" TIMEOUT 900 SKIP_RETURN_CODE 77)
+  days_test_order(${day}_test GPU)
 endfunction()

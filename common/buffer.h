@@ -82,28 +82,31 @@ class DeviceMemory {
       const unsigned char* from =
           static_cast<unsigned char*>(data()) + (after ? bytes_ : 0) - (after ? 0 : kGuardBytes);
       CUDA_CHECK(cudaMemcpy(band.data(), from, kGuardBytes, cudaMemcpyDeviceToHost));
-      // The band's byte next to the buffer comes first in both directions.
-      for (size_t i = 0; i < kGuardBytes; ++i) {
-        const size_t at = after ? i : kGuardBytes - 1 - i;
-        if (band[at] != whole[at]) {
-          return "overwritten " + std::to_string(i + (after ? 0 : 1)) + " bytes " +
-                 (after ? "after its end" : "before its start");
-        }
-      }
+      const std::string found = damage(band.data(), whole.data(), kGuardBytes, after);
+      if (!found.empty()) return found;
     }
     return "";
   }
+  // Of one band as it is and as it was.
+  static std::string damage(const unsigned char* band, const unsigned char* whole, size_t bytes, bool after) {
+    if (std::memcmp(band, whole, bytes) == 0) return "";
+    // The band's byte next to the buffer comes first in both directions.
+    size_t i = 0;
+    while (band[after ? i : bytes - 1 - i] == whole[after ? i : bytes - 1 - i]) ++i;
+    return "overwritten " + std::to_string(i + (after ? 0 : 1)) + " bytes " +
+           (after ? "after its end" : "before its start");
+  }
+  // Of each band another: 0xff and the tag in turn, a NaN in 16, 32 and 64 bits for each tag from 0xf1 on.
+  static unsigned char next_tag() {
+    static std::atomic<unsigned> buffers{0};
+    return static_cast<unsigned char>(0xf1 + buffers++ % 14);
+  }
 
  private:
-  // 0xff and the tag in turn: a NaN in 16, 32 and 64 bits for each tag from 0xf1 on.
   std::vector<unsigned char> guard_band() const {
     std::vector<unsigned char> band(kGuardBytes, kGuard);
     for (size_t i = 0; i < band.size(); i += 2) band[i] = tag_;
     return band;
-  }
-  static unsigned char next_tag() {
-    static std::atomic<unsigned> buffers{0};
-    return static_cast<unsigned char>(0xf1 + buffers++ % 14);
   }
 
   void* base_ = nullptr;

@@ -153,6 +153,7 @@ class Shape {
 namespace detail {
 
 struct ElementType;
+class Arena;
 
 struct Fill {
   Distribution distribution = Distribution::kConstant;
@@ -192,6 +193,8 @@ class Inputs {
   // kNowhere only counts bytes. A host Inputs that is given its device twin downloads large inputs from it,
   // before any kernel ran, instead of computing them again (that both are equal is tested).
   explicit Inputs(Where where, const Inputs* twin = nullptr);
+  // kDevice: small buffers are parts of the arena, which has to outlive this, and are not on the device before its upload().
+  explicit Inputs(detail::Arena* arena);
   // The caller's own device memory: the pointers of the buffers in the order of the calls, as they are.
   explicit Inputs(std::vector<void*> given);
   Inputs(const Inputs&) = delete;
@@ -308,6 +311,7 @@ class Inputs {
 
   Where where_;
   const Inputs* twin_;
+  detail::Arena* arena_ = nullptr;
   uint64_t seed_ = 0;
   double bytes_ = 0;
   std::vector<void*> given_;

@@ -22,7 +22,8 @@ struct Inputs::Buffer {
   Role role;
   std::vector<int64_t> dims;
   detail::Fill fill;
-  DeviceMemory device;
+  DeviceMemory device;                    // nothing where it is part of an arena
+  void* shared = nullptr;                 // there
   std::unique_ptr<unsigned char[]> host;  // host: inputs, or the latest run's output
   // Host, outputs: the reference's result, and the same where another byte filled the output before it ran, which
   // tells what it does not write.
@@ -31,10 +32,10 @@ struct Inputs::Buffer {
   size_t lead_bytes() const { return type->bytes(lead); }
   size_t bytes() const { return lead_bytes() + type->bytes(n); }
   bool written() const { return role != Role::kInput; }
+  // Of the device's memory.
+  void* base() const { return shared != nullptr ? shared : device.data(); }
   // The first element.
-  void* data() const {
-    return (host ? host.get() : static_cast<unsigned char*>(device.data())) + lead_bytes();
-  }
+  void* data() const { return (host ? host.get() : static_cast<unsigned char*>(base())) + lead_bytes(); }
   const void* expected_data(bool other_fill = false) const {
     return expected[other_fill].get() + lead_bytes();
   }

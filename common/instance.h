@@ -31,8 +31,11 @@ class Instance {
   // Above this many operations a ladder's check_large, where it has one, replaces its reference.
   static constexpr double kLargeFlops = 3e9;
 
+  // Each buffer an allocation of its own, or the small ones in one (harness/arena.h), with which a run takes a fraction of the calls.
+  enum class Memory { kOwn, kShared };
   // Makes the device's side. Throws TooLarge, or CudaError where the device's memory is too small.
-  Instance(const LadderInfo& ladder, size_t type, const Shape& shape, size_t maker = 0);
+  Instance(const LadderInfo& ladder, size_t type, const Shape& shape, size_t maker = 0,
+           Memory memory = Memory::kOwn);
 
   // Bytes of device memory that an instance needs, without its workspace. Throws TooLarge.
   static double device_bytes(const LadderInfo& ladder, size_t type, const Shape& shape, size_t maker = 0);
@@ -124,11 +127,18 @@ class Instance {
   Report run_on_host(const Function<void(const void*)>& version);
   const detail::SetUp* setup_of(const Row& row) const;
   void set_up(const Row& row);
-  void reset_outputs();
+  void reset_workspace(size_t bytes, size_t short_by);
+  void* workspace_data() const {
+    return shared_workspace_ != nullptr ? shared_workspace_ : workspace_.data();
+  }
+  void wait() const;
+  void reset_outputs(bool shared);
+  std::string damage(const Inputs::Buffer& buffer) const;
   unsigned char fill_of(const Inputs::Buffer& buffer) const;
   Report once(const Row& row, cudaStream_t stream, const Watch& watch);
   Report judge_host(double allowance);
   Report judge(double allowance);
+  Report verdict(double allowance);
   Report compare_outputs(double allowance);
   Report check_outputs(const std::string& name, const Function<Report(const void*)>& check) const;
   Report inspect(bool expect_poison);
@@ -142,10 +152,15 @@ class Instance {
   Shape shape_;
   size_t maker_;
   std::shared_ptr<void> device_problem_, host_problem_;
-  Inputs device_{Inputs::Where::kDevice};
+  std::shared_ptr<detail::Arena> arena_;  // null: nothing is shared
+  Inputs device_;
   std::unique_ptr<Inputs> host_;
   std::vector<uint64_t> fingerprints_;  // of the device's large inputs, before any kernel ran
+  size_t buffers_used_ = 0;             // of the arena, by all but the workspace
   DeviceMemory workspace_;
+  void* shared_workspace_ = nullptr;  // in the arena
+  size_t workspace_size_ = 0;
+  mutable bool waited_ = true;                                           // for the latest launch
   std::unique_ptr<void, void (*)(void*)> setup_{nullptr, [](void*) {}};  // destroyed before what it points to
   double setup_seconds_ = 0;
   bool other_fill_ = false;

@@ -36,7 +36,7 @@ struct Wrong {
   const char* name;
   const std::type_info& problem;
   Function<void(const void* problem, cudaStream_t)> launch;
-  const char* message;
+  const char* message;  // null: no test is made of it
   const char* file;
   int line;
 };

@@ -33,8 +33,8 @@ struct LadderAndType {
 };
 LadderAndType find_ladder(const char* name, const std::type_info& problem);
 
-// What the process says that runs the row as a wrong kernel (must_reject.h). Within a test.
-std::string output_of_wrong(const LadderInfo& ladder, size_t type, const Row& row);
+// What the process says that runs wrong kernels (must_reject.h) of the one of that name.
+std::string output_of_wrong(const std::string& name);
 // What is wrong with the rejection that it tells; "" where that contains the message.
 std::string problem_of_rejection(const std::string& output, const std::string& message);
 // What is wrong with the types of a program's wrong kernels, beside those of its ladders; "" where nothing is.

@@ -62,7 +62,7 @@ const auto swap =
         .parallel(LAUNCHER(swap_parallel))
         // One; around a warp, a block, 16 bytes of either type; a prime; a whole number of everything.
         .shapes({{1}, {3}, {4}, {5}, {15}, {16}, {17}, {255}, {256}, {257}, {1009}, {4099}, {65536}})
-        .gpu_shapes({{268435459}})
+        .gpu_shapes({{(1 << 26) + 3}})
         .bench({{1 << 28}})
         .sweep({{1 << 12},
                 {1 << 14},
@@ -123,7 +123,7 @@ const auto reverse =
                  {1009},
                  {4099},
                  {65552}})
-        .gpu_shapes({{268435459}})
+        .gpu_shapes({{(1 << 26) + 3}})
         .bench({{1 << 29}})
         .sweep({{1 << 13},
                 {1 << 15},

@@ -20,6 +20,7 @@
 #include "common/testing.h"
 #include "common/timing.h"
 #include "tests/common_ladder_test.h"
+#include "tests/wrong_kernels.h"
 
 namespace common_test {
 
@@ -73,11 +74,8 @@ MUST_REJECT(scale, writes_past_the_end, "after its end|cudaErrorIllegalAddress")
 MUST_REJECT(scale, writes_before_the_start, "before its start|cudaErrorIllegalAddress");
 MUST_REJECT(scale, writes_input, "input x[0] was changed");
 MUST_REJECT(scale, off_by_an_ulp, "1 x 1: y[0,0] is 1.69535255, expected 1.69535232");
-#ifdef __SIMT__
-MUST_REJECT(scale, reads_past_the_end, "cudaErrorIllegalAddress");
-#else  // what it reads there is the guard
-MUST_REJECT(scale, reads_past_the_end, "1 x 1: y[0,0] is nan");
-#endif
+// What it reads there is a guard where there is one.
+MUST_REJECT(scale, reads_past_the_end, "cudaErrorIllegalAddress|1 x 1: y[0,0] is nan");
 
 namespace {
 
@@ -96,36 +94,72 @@ Row row_of(void (*launcher)(const Problem&, cudaStream_t)) {
   return row;
 }
 
-Report run(void (*launcher)(const Problem&, cudaStream_t), const days::Shape& shape) {
-  Instance instance(scale, 0, shape);
+using Memory = Instance::Memory;
+Report run(void (*launcher)(const Problem&, cudaStream_t), const days::Shape& shape,
+           Memory memory = Memory::kOwn) {
+  Instance instance(scale, 0, shape, 0, memory);
   const days::Stream stream;
   return instance.run(row_of(launcher), stream);
 }
 
-TEST(Harness, SaysWhatIsUnwritten) {
-  const Report nothing = run(writes_nothing, {3, 33});
+// Of buffers that are allocated one by one, and of those that share memory.
+class Harness : public ::testing::TestWithParam<Memory> {};
+INSTANTIATE_TEST_SUITE_P(With, Harness, ::testing::Values(Memory::kOwn, Memory::kShared),
+                         [](const auto& info) {
+                           return std::string(info.param == Memory::kOwn ? "MemoryOfTheirOwn"
+                                                                         : "SharedMemory");
+                         });
+
+TEST_P(Harness, SaysWhatIsUnwritten) {
+  const Report nothing = run(writes_nothing, {3, 33}, GetParam());
   EXPECT_EQ(nothing.wrong, 100u);  // 99 elements, and the total, which is one short
   EXPECT_NE(nothing.text().find("y[0,0] is nan, expected "), std::string::npos) << nothing.text();
-  const Report most = run(writes_most, {3, 33});
+  const Report most = run(writes_most, {3, 33}, GetParam());
   EXPECT_EQ(most.wrong, 1u);
   EXPECT_NE(most.text().find("y[2,32] is nan, expected "), std::string::npos) << most.text();
 }
 
-TEST(Harness, SaysWhichInputChanged) {
-  const Report report = run(writes_input, {3, 33});
+TEST_P(Harness, SaysWhichInputChanged) {
+  const Report report = run(writes_input, {3, 33}, GetParam());
   ASSERT_EQ(report.notes.size(), 1u) << report.text();
   EXPECT_EQ(report.notes[0], "input x[98] was changed");
 }
 
-#ifndef __SIMT__
-TEST(Harness, SaysWhichGuardWasHit) {
-  EXPECT_EQ(run(writes_past_the_end, {3, 33}).text(), "output y: overwritten 0 bytes after its end");
-  EXPECT_NE(run(writes_before_the_start, {3, 33}).text().find("before its start"), std::string::npos);
-}
+TEST_P(Harness, SaysWhichGuardWasHit) {
+#ifdef __SIMT__
+  if (GetParam() == Memory::kOwn) GTEST_SKIP() << "the write itself is an error here";
 #endif
+  EXPECT_EQ(run(writes_past_the_end, {3, 33}, GetParam()).text(),
+            "output y: overwritten 0 bytes after its end");
+  EXPECT_NE(run(writes_before_the_start, {3, 33}, GetParam()).text().find("before its start"),
+            std::string::npos);
+}
+
+// One instance for many runs, as the tests of a shape have it: what one of them did is nothing to the next.
+TEST_P(Harness, ReadiesEveryRun) {
+  const days::Stream stream;
+  for (const days::Shape& shape :
+       {days::Shape{3, 33}, days::Shape{1000, 259}}) {  // y: a few bytes, and a mebibyte
+    for (const size_t maker : {size_t{0}, size_t{1}}) {
+      Instance instance(scale, 0, shape, maker, GetParam());
+      const Row plain = row_of(scale_plain<float>);
+      EXPECT_TRUE(instance.run(plain, stream).ok());
+      EXPECT_FALSE(instance.run(row_of(writes_nothing), stream).ok());
+      EXPECT_TRUE(instance.run(plain, stream).ok());
+      EXPECT_TRUE(instance.run(scale.rows[2], stream).ok()) << "with a workspace";
+      EXPECT_TRUE(instance.refuse_short_workspace(scale.rows[2], stream).ok());
+      EXPECT_EQ(instance.workspace_written(), 0u);
+      EXPECT_TRUE(instance.run(plain, stream).ok());
+      const Report late = instance.refuse(row_of(refuses_after_writing), stream);
+      EXPECT_NE(late.text().find("output y[0,0] was changed"), std::string::npos) << late.text();
+      EXPECT_NE(late.text().find("in-place total[0] was changed"), std::string::npos) << late.text();
+      EXPECT_TRUE(instance.run_parallel().ok());
+    }
+  }
+}
 
 // What it says of each row is what the tools go by.
-TEST(Harness, DescribesALadder) {
+TEST(OneRun, DescribesALadder) {
   const std::string text = days::description({&scale});
   for (const char* row :
        {R"({"name": "plain", "kind": "variant", "launcher": "scale_plain", "types": ["fp32", "fp16"]})",
@@ -140,6 +174,18 @@ TEST(Harness, DescribesALadder) {
   EXPECT_NE(days::description({&more}).find(R"("gates": {"conflicts": 0})"), std::string::npos);
 }
 
+TEST(MemoryOfTests, IsSharedOnAGpuWhereNoSanitizerLooksOn) {
+  using days::testing_detail::memory_for;
+  EXPECT_EQ(memory_for(nullptr, nullptr, true), Memory::kShared);
+  EXPECT_EQ(memory_for("", "/opt/lib.so", true), Memory::kShared);
+  EXPECT_EQ(memory_for(nullptr, "/usr/local/cuda/compute-sanitizer/libInjectionTarget.so", true),
+            Memory::kOwn);
+  EXPECT_EQ(memory_for("own", nullptr, true), Memory::kOwn);
+  EXPECT_EQ(memory_for(nullptr, nullptr, false), Memory::kOwn);
+  EXPECT_EQ(memory_for("shared", nullptr, false), Memory::kShared);
+  EXPECT_THROW(memory_for("both", nullptr, true), std::invalid_argument);
+}
+
 TEST(WrongKernels, OneHas16BitsWhereTheLaddersDo) {
   using days::testing_detail::missing_16_bits;
   EXPECT_EQ(missing_16_bits({"fp32"}, {"fp32"}), "");
@@ -150,7 +196,7 @@ TEST(WrongKernels, OneHas16BitsWhereTheLaddersDo) {
 }
 
 // What MUST_REJECT makes of what the process of a wrong kernel says.
-TEST(Harness, WantsARejectionToSayWhy) {
+TEST(OneRun, WantsARejectionToSayWhy) {
   using days::testing_detail::problem_of_rejection;
   const std::string rejected =
       "noise\nrejected at 3 x 33, misaligned: y[0,1] is nan, expected 2; 1 of 99 wrong\n";
@@ -166,30 +212,50 @@ TEST(Harness, WantsARejectionToSayWhy) {
             std::string::npos);
 }
 
-// A kernel that merely fails to launch, and one that nothing is wrong with, in processes of their own.
-TEST(Harness, TakesNoFailedLaunchForARejection) {
+// In the process of the wrong kernels: one that merely fails to launch, one that nothing is wrong with, and one that ends the
+// process, after which it starts again.
+[[noreturn]] void ends_the_process(const Problem&, cudaStream_t) {
+  std::fputs("no more\n", stderr);
+  std::_Exit(0);
+}
+[[maybe_unused]] const bool untested[] = {
+    days::testing_detail::register_wrong("scale", "too_many_threads", too_many_threads, nullptr, __FILE__,
+                                         __LINE__),
+    days::testing_detail::register_wrong("scale", "nothing_wrong", scale_plain<float>, nullptr, __FILE__,
+                                         __LINE__),
+    days::testing_detail::register_wrong("scale", "ends_the_process", ends_the_process, nullptr, __FILE__,
+                                         __LINE__)};
+
+TEST(WrongKernels, AreEachJudgedByThemselves) {
   using days::testing_detail::output_of_wrong;
-  const std::string output = output_of_wrong(scale, 0, row_of(too_many_threads));
-  EXPECT_NE(output.find("did not launch at 1 x 1: "), std::string::npos) << output;
-  EXPECT_NE(output_of_wrong(scale, 0, row_of(scale_plain<float>)).find("accepted"), std::string::npos);
+  for (int i = 0; i < 2; ++i) {
+    const std::string output = output_of_wrong("too_many_threads");
+    EXPECT_NE(output.find("did not launch at 1 x 1: "), std::string::npos) << output;
+    EXPECT_EQ(output_of_wrong("nothing_wrong"), "accepted\n");
+    EXPECT_EQ(output_of_wrong("ends_the_process"), "no more\n");
+    const std::string wrote = output_of_wrong("writes_input"), past = output_of_wrong("writes_past_the_end");
+    EXPECT_EQ(wrote.rfind("rejected at 1 x 1: input x[0] was changed", 0), 0u) << wrote;
+    EXPECT_NE(past.find("rejected at 1 x 1: "), std::string::npos) << past;
+  }
+  EXPECT_THROW(output_of_wrong("nobody"), std::invalid_argument);
 }
 
-TEST(Harness, TakesNoRefusalOfASupportedShape) {
+TEST(OneRun, TakesNoRefusalOfASupportedShape) {
   const Report report = run(refuses_all, {2, 2});
   EXPECT_FALSE(report.ok());
   EXPECT_NE(report.text().find("refused a shape that it has to take: refuses rows 2"), std::string::npos)
       << report.text();
 }
 
-TEST(Harness, CountsWhatNobodyChangedInPlaceAsUnwritten) {
+TEST(OneRun, CountsWhatNobodyChangedInPlaceAsUnwritten) {
   const Report report = run(writes_nothing, {3, 33});
   EXPECT_EQ(report.in_place, 1u);  // total
   EXPECT_EQ(report.compared, 100u);
   EXPECT_EQ(report.unwritten, 100u);
 }
 
-TEST(Harness, WantsRefusalsThatTouchNothing) {
-  Instance instance(scale, 0, {3, 33});
+TEST_P(Harness, WantsRefusalsThatTouchNothing) {
+  Instance instance(scale, 0, {3, 33}, 0, GetParam());
   const days::Stream stream;
   EXPECT_TRUE(instance.refuse(row_of(scale_even), stream).ok());
   const Report late = instance.refuse(row_of(refuses_after_writing), stream);
@@ -200,8 +266,8 @@ TEST(Harness, WantsRefusalsThatTouchNothing) {
   EXPECT_THROW(instance.refuse(row_of(throws_runtime_error), stream), std::runtime_error);
 }
 
-TEST(Harness, WantsAShortWorkspaceRefused) {
-  Instance instance(scale, 0, {3, 33});
+TEST_P(Harness, WantsAShortWorkspaceRefused) {
+  Instance instance(scale, 0, {3, 33}, 0, GetParam());
   const days::Stream stream;
   Row row = scale.rows[2];
   ASSERT_EQ(row.name, "scratch");
@@ -214,21 +280,21 @@ TEST(Harness, WantsAShortWorkspaceRefused) {
 
 // In-place buffers start each run from the same values, and a second run of the same instance is as good as
 // the first.
-TEST(Harness, ResetsWhatIsChangedInPlace) {
-  Instance instance(scale, 1, {128, 7});
+TEST_P(Harness, ResetsWhatIsChangedInPlace) {
+  Instance instance(scale, 1, {128, 7}, 0, GetParam());
   const days::Stream stream;
   for (int i = 0; i < 3; ++i) EXPECT_TRUE(instance.run(scale.rows[0], stream).ok());
   EXPECT_TRUE(instance.run_parallel().ok());
   EXPECT_GE(instance.reference_seconds(), 0);
 }
 
-TEST(Harness, CountsBytesAndRefusesWhatOverflows) {
+TEST(OneRun, CountsBytesAndRefusesWhatOverflows) {
   EXPECT_EQ(Instance::device_bytes(scale, 0, {3, 5}), 2 * 60 + 4 + 6.0 * days::DeviceMemory::kGuardBytes);
   EXPECT_THROW(Instance::device_bytes(scale, 0, {int64_t{1} << 40, int64_t{1} << 40}), days::TooLarge);
   EXPECT_THROW(Instance::device_bytes(scale, 0, {int64_t{1} << 40, 1}), days::TooLarge);  // rows is an int
 }
 
-TEST(Harness, KnowsWhyARowIsAbsent) {
+TEST(OneRun, KnowsWhyARowIsAbsent) {
   const days::Device& device = days::current_device();
   EXPECT_EQ(scale.absent(scale.rows[0], 0, device), "");
   EXPECT_EQ(scale.absent(scale.rows[1], 1, device), "no fp16");
@@ -237,7 +303,7 @@ TEST(Harness, KnowsWhyARowIsAbsent) {
   EXPECT_EQ(scale.absent(scale.rows[5], 0, device), "not built");
 }
 
-TEST(Harness, RefusesABadDescription) {
+TEST(OneRun, RefusesABadDescription) {
   EXPECT_THROW(days::ladder<Scale>("x").extents({"n"}).types<float>().shapes({{1, 2}}),
                std::invalid_argument);
   EXPECT_THROW(days::ladder<Scale>("x").extents({"n"}).types<float>().shapes({{0}}), std::invalid_argument);

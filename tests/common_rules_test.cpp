@@ -122,10 +122,12 @@ Row with_launcher(Row row, void (*launcher)(const Problem&, cudaStream_t), size_
   row.launch[type] = days::detail::erase_launcher<Problem>(launcher);
   return row;
 }
+// With buffers that are allocated one by one, and then with those that share memory, which makes no difference.
 Report run(const Row& row, const days::Shape& shape = {33}, size_t maker = 0) {
-  Instance instance(keep, 0, shape, maker);
   const days::Stream stream;
-  return instance.run(row, stream);
+  Report own = Instance(keep, 0, shape, maker).run(row, stream);
+  EXPECT_EQ(Instance(keep, 0, shape, maker, Instance::Memory::kShared).run(row, stream).text(), own.text());
+  return own;
 }
 
 TEST(Check, SaysWhatIsWrongWithAResultThatIsNotUnique) {
@@ -266,9 +268,10 @@ TEST(Fill, IsNeverTakenForAResult) {
     EXPECT_EQ(report.notes[0], Report::kByLuck);
     EXPECT_GT(report.unwritten, 0u);
   };
-  for (const size_t maker : {size_t{0}, size_t{1}}) {
+  for (const size_t both : {size_t{0}, size_t{1}, size_t{2}, size_t{3}}) {
     for (const size_t type : {size_t{0}, size_t{1}}) {
-      Instance instance(copied, type, {1000}, maker);
+      Instance instance(copied, type, {1000}, both % 2,
+                        both < 2 ? Instance::Memory::kOwn : Instance::Memory::kShared);
       EXPECT_TRUE(instance.run(copied.rows[0], stream).ok()) << type;
       const Row wrong = type == 0 ? with_launcher(copied.rows[0], leaves_nan, 0)
                                   : with_launcher(copied.rows[0], leaves_165, 1);

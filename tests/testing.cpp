@@ -28,6 +28,7 @@
 #include "common/instance.h"
 #include "common/must_reject.h"
 #include "common/timing.h"
+#include "tests/wrong_kernels.h"
 
 namespace days::testing_detail {
 namespace {
@@ -35,8 +36,9 @@ namespace {
 // What the whole program did, for its last line.
 struct Tally {
   size_t ladders = 0, kernels = 0;
-  size_t left_out = 0;                    // by tests_shape() and tests_inputs()
-  std::map<std::string, size_t> skipped;  // by reason
+  size_t left_out = 0;                           // by tests_shape() and tests_inputs()
+  std::map<std::string, size_t> skipped;         // by reason
+  std::set<std::pair<const Row*, size_t>> took;  // rows, and the types in which they took some shape
 };
 Tally& tally() {
   static Tally all;
@@ -58,7 +60,7 @@ class Instances {
     const double bytes = Instance::device_bytes(ladder, type, shape, maker);
     if (bytes_ + bytes > kMostBytes) clear();
     bytes_ += bytes;
-    return *(kept_[maker] = std::make_unique<Instance>(ladder, type, shape, maker));
+    return *(kept_[maker] = std::make_unique<Instance>(ladder, type, shape, maker, memory_of_tests()));
   }
   void clear() {
     kept_.clear();
@@ -101,9 +103,9 @@ class FunctionTest : public ::testing::Test {
   std::function<void()> body_;
 };
 void add_test(const LadderInfo& ladder, const std::string& name, const char* file, int line,
-              std::function<void()> body) {
+              std::function<void()> body, const char* kind = nullptr) {
   const std::string suite = (ladder.day.empty() ? "" : ladder.day.substr(0, 5) + "_") + ladder.name;
-  ::testing::RegisterTest(suite.c_str(), name.c_str(), nullptr, nullptr, file, line,
+  ::testing::RegisterTest(suite.c_str(), name.c_str(), nullptr, kind, file, line,
                           [body]() -> ::testing::Test* { return new FunctionTest(body); });
 }
 
@@ -125,17 +127,14 @@ void add_test(const LadderInfo& ladder, const std::string& name, const char* fil
 //
 // and of what the host computes, which is not instrumented, nothing.
 //
-// DAYS_TEST_ALL=1 in the environment tests every case, and so does a GPU.
+// A GPU tests every case on the ladder's shapes, and what its own big ones leave out test_big_shape() says.
+// DAYS_TEST_ALL=1 in the environment tests all of it.
 bool all_asked() {
-#ifdef __SIMT__
   static const bool all = [] {
     const char* asked = std::getenv("DAYS_TEST_ALL");
     return asked != nullptr && *asked != '\0' && std::strcmp(asked, "0") != 0;
   }();
   return all;
-#else
-  return true;
-#endif
 }
 bool tests_all() {
 #ifdef __SIMT__
@@ -149,7 +148,12 @@ bool takes_type(const Row& row, size_t type) {
 }
 // Are the type's buffers as large as those of an earlier type that the row takes?
 bool repeats_type(const LadderInfo& ladder, const Row& row, size_t type) {
-  if (all_asked() || !takes_type(row, type) || ladder.test_shapes.empty()) return false;
+#ifdef __SIMT__
+  constexpr bool kOnGpu = false;
+#else
+  constexpr bool kOnGpu = true;
+#endif
+  if (kOnGpu || all_asked() || !takes_type(row, type) || ladder.test_shapes.empty()) return false;
   const auto bytes = [&](size_t of) {
     return Instance::device_bytes(ladder, of, ladder.test_shapes.back(), 0);
   };
@@ -210,6 +214,7 @@ bool test_row(const LadderInfo& ladder, const Row& row, size_t type, const Shape
   Report report;
   if (instance.supports(row)) {
     ++tally().kernels;
+    tally().took.emplace(&row, type);
     report = run_in_orders(ladder, row, type, shape, turn, maker, stream);
     report.merge(instance.refuse_short_workspace(row, stream));
     report.merge(instance.refuse_no_setup(row, stream));
@@ -242,11 +247,17 @@ void test_shape(const LadderInfo& ladder, const Row& row, size_t type, const Sha
 }
 
 #ifndef __SIMT__
-// All rows on a big shape: its inputs and their reference take the CPU seconds, and are made once.
-void test_big_shape(const LadderInfo& ladder, size_t type, const Shape& shape) {
+// All rows on a big shape: its inputs and their reference take the CPU seconds, and are made once. On the ladder's own inputs and
+// one hostile kind, the next big shape and type on the next: every kind runs on each small shape. `turn`: theirs, from 0.
+void test_big_shape(const LadderInfo& ladder, size_t type, const Shape& shape, size_t turn) {
   ASSERT_FALSE(device_lost()) << "an earlier kernel's fault left the device unusable";
   Stream stream;
+  const size_t kinds = ladder.makers.size() - 1;
   for (size_t maker = 0; maker < ladder.makers.size(); ++maker) {
+    if (maker > 0 && maker - 1 != turn % kinds && !all_asked()) {
+      ++tally().left_out;
+      continue;
+    }
     for (const Row& row : ladder.rows) {
       if (row.exercise) continue;
       const std::string absent = ladder.absent(row, type, current_device());
@@ -296,69 +307,6 @@ void test_skeleton(const LadderInfo& ladder, const Row& row) {
   }
 }
 
-// How the ladder's checks take a wrong kernel, as its process says it in a line. A launch that fails is no
-// rejection: nothing ran that a check could have found wrong.
-constexpr char kRejected[] = "rejected at ", kNotLaunched[] = "did not launch at ", kAccepted[] = "accepted";
-
-// The line for the row on this instance; "" where the checks find nothing, or where the launcher refuses.
-std::string verdict(Instance& instance, const Row& row, const std::string& where, cudaStream_t stream) {
-  std::string found;
-  do {
-    try {
-      instance.prepare(row);
-      instance.launch(row, stream);
-    } catch (const std::invalid_argument&) {
-      return "";
-    } catch (const CudaError& error) {
-      return kNotLaunched + where + ": " + error.what();
-    }
-    if (const cudaError_t code = cudaStreamSynchronize(stream); code != cudaSuccess)
-      return kRejected + where + ": " + cudaGetErrorName(code) + ", " + cudaGetErrorString(code);
-    found.clear();
-    for (const std::string& line : instance.verify().lines()) found += (found.empty() ? "" : "; ") + line;
-  } while (instance.again());
-  return found.empty() ? "" : kRejected + where + ": " + found;
-}
-
-// Ends the process: a wrong kernel may fault, after which its process is of no use.
-[[noreturn]] void try_to_reject(const LadderInfo& ladder, size_t type, const Row& row) {
-  std::string line;
-  {
-    Stream stream;
-    for (size_t shape = 0; shape < ladder.test_shapes.size() && line.empty(); ++shape) {
-      for (size_t maker = 0; maker < ladder.makers.size() && line.empty(); ++maker) {
-        Instance instance(ladder, type, ladder.test_shapes[shape], maker);
-        line = verdict(instance, row, ladder.test_shapes[shape].text() + maker_text(ladder, maker), stream);
-      }
-    }
-  }
-  std::fprintf(stderr, "%s\n", line.empty() ? kAccepted : line.c_str());
-  std::fflush(stderr);
-  std::_Exit(0);
-}
-
-// The last line of a text that starts with `start`, or "".
-std::string last_line(const std::string& text, const char* start) {
-  const size_t at = text.rfind(start);
-  return at == std::string::npos ? "" : text.substr(at, text.find('\n', at) - at);
-}
-
-// Accepts any output of the child process, and keeps it.
-class KeepOutput {
- public:
-  using is_gtest_matcher = void;
-  explicit KeepOutput(std::string* output) : output_(output) {}
-  bool MatchAndExplain(const std::string& output, std::ostream*) const {
-    *output_ = output;
-    return true;
-  }
-  void DescribeTo(std::ostream* out) const { *out << "anything"; }
-  void DescribeNegationTo(std::ostream* out) const { *out << "nothing"; }
-
- private:
-  std::string* output_;
-};
-
 // Of this process and of those that it started, wrong kernels' above all.
 double cpu_seconds() {
   double sum = 0;
@@ -376,6 +324,7 @@ class LastLine : public ::testing::Environment {
  public:
   void TearDown() override {
     instances().clear();
+    end_wrong_kernels();
     if (tally().ladders == 0) return;
     size_t skipped = 0;
     std::string reasons;
@@ -395,8 +344,9 @@ class LastLine : public ::testing::Environment {
 };
 
 void add_tests(const LadderInfo& ladder) {
-  const auto add = [&ladder](const std::string& name, std::function<void()> test) {
-    add_test(ladder, name, ladder.file, 1, std::move(test));
+  const auto add = [&ladder](const std::string& name, std::function<void()> test,
+                             const char* kind = nullptr) {
+    add_test(ladder, name, ladder.file, 1, std::move(test), kind);
   };
   ++tally().ladders;
   const std::vector<Shape>& shapes = ladder.test_shapes;
@@ -406,14 +356,16 @@ void add_tests(const LadderInfo& ladder) {
       const Shape& shape = shapes[i];
       const std::string of_shape = "/" + typed.name + "_" + shape.text("x");
       for (const Row& row : ladder.rows) {
-        if (row.exercise || row.baseline) continue;
+        if (row.exercise || (row.baseline && !takes_type(row, type))) continue;
         const auto [tested, turn] = turn_of(repeats_type(ladder, row, type), type, i);
         if (!tested || too_big(ladder, type, shape)) {
           tally().left_out += ladder.makers.size();
           continue;
         }
-        add(words(row.name) + of_shape,
-            [&ladder, &row, type, &shape, turn = turn] { test_shape(ladder, row, type, shape, turn); });
+        add(
+            words(row.name) + of_shape,
+            [&ladder, &row, type, &shape, turn = turn] { test_shape(ladder, row, type, shape, turn); },
+            row.baseline ? "library" : nullptr);
       }
       if (!tests_all()) continue;
       if (typed.parallel) {
@@ -429,15 +381,11 @@ void add_tests(const LadderInfo& ladder) {
     }
     for (const Row& row : ladder.rows) {
       const std::string stem = words(row.name) + "/" + typed.name;
-      if (row.baseline) {  // one test: whether the library is here is the same for all shapes
-        add(stem, [&ladder, &row, type] {
-          for (const Shape& shape : ladder.test_shapes) {
-            test_shape(ladder, row, type, shape, 0);
-            if (::testing::Test::IsSkipped() || ::testing::Test::HasFatalFailure()) return;
-          }
-        });
-      } else if (!row.exercise && row.needs[type] && row.launch[type]) {
+      if (row.baseline && !takes_type(row, type)) {  // one test: the library is not here
+        add(stem, [&ladder, &row, type] { test_shape(ladder, row, type, ladder.test_shapes.front(), 0); });
+      } else if (!row.exercise && !row.baseline && row.needs[type] && row.launch[type]) {
         add(stem + "_takes_some_shape", [&ladder, &row, type] {
+          if (tally().took.count({&row, type}) > 0) return;
           for (const Shape& shape : ladder.test_shapes) {
             if (instances().get(ladder, type, shape, 0).supports(row)) return;
           }
@@ -446,9 +394,12 @@ void add_tests(const LadderInfo& ladder) {
       }
     }
 #ifndef __SIMT__
-    for (const Shape& shape : ladder.gpu_shapes) {
+    for (size_t i = 0; i < ladder.gpu_shapes.size(); ++i) {
+      const Shape& shape = ladder.gpu_shapes[i];
       add("all_rungs/" + typed.name + "_" + shape.text("x"),
-          [&ladder, type, shape] { test_big_shape(ladder, type, shape); });
+          [&ladder, type, &shape, turn = i * ladder.types.size() + type] {
+            test_big_shape(ladder, type, shape, turn);
+          });
     }
 #endif
   }
@@ -487,35 +438,19 @@ void test_description(const LadderInfo& first) {
                 << "\nit says:  " << said << "\nthey say: " << says;
 }
 
-// Wrong kernels in the order of their registration.
-std::vector<Wrong>& wrongs() {
-  static std::vector<Wrong> all;
-  return all;
-}
-
-// "zeros<days::half>" of "launch<zeros<days::half>>".
-std::string kernel_name(const std::string& launcher) {
-  const size_t open = launcher.find('<');
-  if (launcher.rfind("launch", 0) != 0 || open == std::string::npos) return launcher;
-  return launcher.substr(open + 1, launcher.size() - open - 2);
-}
-
-void add_test(const Wrong& wrong) {
+void add_test(size_t number) {
+  const Wrong& wrong = wrongs()[number];
+  if (wrong.message == nullptr) return;
   const auto [ladder, type] = find_ladder(wrong.ladder, wrong.problem);
-  Row row;
-  row.name = kernel_name(wrong.name);
-  row.launch.resize(ladder.types.size());
-  row.needs.resize(ladder.types.size());
-  row.workspace.resize(ladder.types.size());
-  row.launch[type] = wrong.launch;
-  const auto test = [&ladder = ladder, type = type, row, message = std::string(wrong.message)] {
-    const std::string output = output_of_wrong(ladder, type, row);
+  const std::string name = kernel_name(wrong.name);
+  const auto test = [number, name, message = std::string(wrong.message)] {
+    const std::string output = output_of_wrong(number);
     ++tally().kernels;
     const std::string problem = problem_of_rejection(output, message);
-    if (!problem.empty()) ADD_FAILURE() << row.name << " " << problem;
-    if (problem.empty()) std::printf("  %s\n", last_line(output, kRejected).c_str());
+    if (!problem.empty()) ADD_FAILURE() << name << " " << problem;
+    if (problem.empty()) std::printf("  %s\n", rejection_in(output).c_str());
   };
-  add_test(ladder, "must_reject/" + words(row.name), wrong.file, wrong.line, test);
+  add_test(ladder, "must_reject/" + words(name), wrong.file, wrong.line, test);
 }
 
 }  // namespace
@@ -543,38 +478,6 @@ bool runs_here(const LadderInfo& ladder, const Row& row, size_t type) {
   return ladder.absent(row, type, current_device()).empty();
 }
 
-std::string output_of_wrong(const LadderInfo& ladder, size_t type, const Row& row) {
-  // The process starts afresh: a CUDA context does not survive a fork.
-  GTEST_FLAG_SET(death_test_style, "threadsafe");
-  std::string output;
-  EXPECT_EXIT(
-      try_to_reject(ladder, type, row), [](int) { return true; }, KeepOutput(&output));
-  return output;
-}
-
-std::string problem_of_rejection(const std::string& output, const std::string& message) {
-  const std::string rejected = last_line(output, kRejected), failed = last_line(output, kNotLaunched);
-  if (!failed.empty()) return failed + "\nThat is no rejection: no kernel ran.";
-  if (rejected.empty() && last_line(output, kAccepted).empty())
-    return "ended its process before any check:\n" + output;
-  if (rejected.empty()) return "is wrong, but no shape and no inputs of the ladder's tests show it";
-  // What the CPU backend's checker reports goes before: its slug, "[simt-race-shared]", is a reason too.
-  const std::string report = last_line(output, "[simt-");
-  for (size_t begin = 0; begin <= message.size();) {
-    const size_t end = std::min(message.find('|', begin), message.size());
-    const std::string text = message.substr(begin, end - begin);
-    if (rejected.find(text) != std::string::npos || report.find(text) != std::string::npos) return "";
-    begin = end + 1;
-  }
-  return "is " + rejected + (report.empty() ? "" : "\n" + report) + "\nThat does not say \"" + message +
-         "\": it is rejected for another reason.";
-}
-
-bool register_wrong(const Wrong& wrong) {
-  wrongs().push_back(wrong);
-  return true;
-}
-
 void add_all_tests() {
   std::set<std::string> days;
   for (const LadderInfo* ladder : registered_ladders()) {
@@ -583,11 +486,12 @@ void add_all_tests() {
     add_test(*ladder, "ladder_json/is_what_the_ladders_are", ladder->file, 1,
              [ladder] { test_description(*ladder); });
   }
-  for (const Wrong& wrong : wrongs()) add_test(wrong);
+  for (size_t number = 0; number < wrongs().size(); ++number) add_test(number);
   std::vector<std::string> types, of_wrong;
   for (const LadderInfo* ladder : registered_ladders())
     for (const Typed& type : ladder->types) types.push_back(type.name);
   for (const Wrong& wrong : wrongs()) {
+    if (wrong.message == nullptr) continue;
     const auto [ladder, type] = find_ladder(wrong.ladder, wrong.problem);
     of_wrong.push_back(ladder.types[type].name);
   }
@@ -598,8 +502,10 @@ void add_all_tests() {
 }  // namespace days::testing_detail
 
 int main(int argc, char** argv) {
+  if (days::testing_detail::runs_wrong_kernels(argc, argv)) days::testing_detail::run_wrong_kernels();
   ::testing::InitGoogleTest(&argc, argv);
   try {
+    static_cast<void>(days::testing_detail::memory_of_tests());
     days::testing_detail::add_all_tests();
   } catch (const std::invalid_argument& error) {
     std::fprintf(stderr, "error: %s\n", error.what());

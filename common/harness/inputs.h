@@ -19,6 +19,7 @@
 #include "common/check.h"
 #include "common/function.h"
 #include "common/harness.h"
+#include "common/harness/arena.h"
 #include "common/harness/compare.h"
 #include "common/harness/structures.h"
 #include "common/inputs.h"
@@ -140,6 +141,9 @@ std::string Shape::text(const char* between) const {
 }
 
 Inputs::Inputs(Where where, const Inputs* twin) : where_(where), twin_(twin) {}
+Inputs::Inputs(detail::Arena* arena) : Inputs(Where::kDevice) {
+  arena_ = arena;
+}
 Inputs::Inputs(std::vector<void*> given) : Inputs(Where::kGiven) {
   given_ = std::move(given);
 }
@@ -216,18 +220,28 @@ void* Inputs::make(Values& values, const detail::ElementType& type, Role role) {
   for (const Buffer& other : buffers_)
     require(other.name != values.name_, "two inputs or outputs are named ", values.name_);
   Buffer buffer{std::move(values.name_), &type, values.n_, values.lead_, role, std::move(values.dims_),
-                std::move(values.fill_), {},    {},        {},           {}};
+                std::move(values.fill_), {},    {},        {},           {},   {}};
   const size_t bytes = buffer.bytes(), lead = buffer.lead_bytes();
   bytes_ += static_cast<double>(bytes) + 2.0 * DeviceMemory::kGuardBytes;
   if (where_ == Where::kDevice) {
-    buffer.device = DeviceMemory(bytes, type.poison);
-    if (role != Role::kOutput) fill_device(buffer);
+    buffer.shared = arena_ == nullptr ? nullptr : arena_->place(bytes, type.poison);
+    if (buffer.shared == nullptr) {
+      buffer.device = DeviceMemory(bytes, type.poison);
+      if (role != Role::kOutput) fill_device(buffer);
+    } else if (role != Role::kOutput) {
+      fill_host(buffer, arena_->image(buffer.data()));
+    }
   } else if (where_ == Where::kHost) {
     buffer.host.reset(new unsigned char[bytes]);  // not make_unique, which would write it all
     std::memset(buffer.host.get(), type.poison, role == Role::kOutput ? bytes : lead);
-    if (role != Role::kOutput && twin_ != nullptr && buffer.n >= kDownloadFrom) {
-      CUDA_CHECK(cudaMemcpy(buffer.host.get(), twin_->buffers_.at(buffers_.size()).device.data(), bytes,
-                            cudaMemcpyDeviceToHost));
+    const size_t index = buffers_.size();
+    const bool has_twin =
+        twin_ != nullptr && index < twin_->buffers_.size() && twin_->buffers_[index].bytes() == bytes;
+    const Buffer* const there = has_twin ? &twin_->buffers_[index] : nullptr;
+    if (role != Role::kOutput && there != nullptr && there->shared != nullptr) {
+      std::memcpy(buffer.host.get(), twin_->arena_->image(there->shared), bytes);
+    } else if (role != Role::kOutput && there != nullptr && buffer.n >= kDownloadFrom) {
+      CUDA_CHECK(cudaMemcpy(buffer.host.get(), there->device.data(), bytes, cudaMemcpyDeviceToHost));
     } else if (role != Role::kOutput) {
       fill_host(buffer, buffer.data());
     }

@@ -15,6 +15,7 @@
 
 #include "common/error.h"
 #include "common/harness.h"
+#include "common/harness/arena.h"
 #include "common/harness/inputs.h"
 #include "common/harness/ladder.h"
 #include "common/harness/parallel.h"
@@ -94,16 +95,20 @@ inline std::string changed(const Inputs::Buffer& buffer, size_t byte) {
 
 }  // namespace detail
 
-Instance::Instance(const LadderInfo& ladder, size_t type, const Shape& shape, size_t maker)
+Instance::Instance(const LadderInfo& ladder, size_t type, const Shape& shape, size_t maker, Memory memory)
     : ladder_(ladder),
       type_(type),
       shape_(shape),
       maker_(maker),
-      device_problem_(new_problem(ladder.types.at(type))) {
+      device_problem_(new_problem(ladder.types.at(type))),
+      arena_(memory == Memory::kShared ? std::make_shared<detail::Arena>() : nullptr),
+      device_(arena_.get()) {
   ladder_.makers.at(maker_).make[type_](device_problem_.get(), shape_, device_);
-  CUDA_CHECK(cudaDeviceSynchronize());
+  if (arena_) buffers_used_ = arena_->used();
+  waited_ = false;  // kernels fill what is not shared
+  wait();
   for (const Inputs::Buffer& buffer : device_.buffers()) {
-    detail::name_for_reports(buffer);
+    if (buffer.shared == nullptr) detail::name_for_reports(buffer);
     const bool large = !buffer.written() && buffer.bytes() >= detail::kFingerprintFrom;
     fingerprints_.push_back(large ? fingerprint(buffer.device.data(), buffer.bytes()) : 0);
   }
@@ -154,9 +159,9 @@ size_t Instance::workspace_bytes(const Row& row) const {
 }
 
 size_t Instance::workspace_written() const {
-  std::vector<unsigned char> now(workspace_.bytes());
+  std::vector<unsigned char> now(workspace_size_);
   if (now.empty()) return 0;
-  CUDA_CHECK(cudaMemcpy(now.data(), workspace_.data(), now.size(), cudaMemcpyDeviceToHost));
+  CUDA_CHECK(cudaMemcpy(now.data(), workspace_data(), now.size(), cudaMemcpyDeviceToHost));
   size_t written = 0;
   for (size_t word = 0; word < now.size(); word += 4) {
     const auto first = now.begin() + static_cast<ptrdiff_t>(word);
@@ -248,14 +253,22 @@ unsigned char Instance::fill_of(const Inputs::Buffer& buffer) const {
   return static_cast<unsigned char>(other_fill_ ? ~buffer.type->poison : buffer.type->poison);
 }
 
-void Instance::reset_outputs() {
+void Instance::wait() const {
+  if (waited_) return;
+  CUDA_CHECK(cudaDeviceSynchronize());
+  waited_ = true;
+}
+
+// `shared`: those in the arena too, which its upload() has not just reset.
+void Instance::reset_outputs(bool shared) {
   for (size_t i = 0; i < device_.buffers().size(); ++i) {
     const Inputs::Buffer& buffer = device_.buffers()[i];
-    if (buffer.role == Inputs::Role::kOutput) buffer.device.fill(fill_of(buffer));
-    if (buffer.role == Inputs::Role::kInOut && buffer.bytes() > 0) {
-      const Inputs::Buffer& host = host_->buffers()[i];
-      CUDA_CHECK(
-          cudaMemcpy(buffer.device.data(), host.initial.get(), buffer.bytes(), cudaMemcpyHostToDevice));
+    if (!buffer.written() || buffer.bytes() == 0 || (buffer.shared != nullptr && !shared)) continue;
+    if (buffer.role == Inputs::Role::kInOut) {
+      CUDA_CHECK(cudaMemcpy(buffer.base(), host_->buffers()[i].initial.get(), buffer.bytes(),
+                            cudaMemcpyHostToDevice));
+    } else {
+      CUDA_CHECK(cudaMemsetAsync(buffer.base(), fill_of(buffer), buffer.bytes()));
     }
   }
   CUDA_CHECK(cudaDeviceSynchronize());
@@ -285,6 +298,18 @@ void Instance::set_up(const Row& row) {
   typed().set_setup(device_problem_.get(), Setup(made.state, made.tag));
 }
 
+void Instance::reset_workspace(size_t bytes, size_t short_by) {
+  if (arena_) arena_->give_up(buffers_used_);
+  shared_workspace_ = arena_ && bytes > 0 ? arena_->place(bytes, DeviceMemory::kGuard) : nullptr;
+  workspace_size_ = bytes;
+  if (shared_workspace_ == nullptr) {
+    if (workspace_.bytes() != bytes || bytes == 0) workspace_ = DeviceMemory(bytes);
+    workspace_.fill(DeviceMemory::kGuard);
+  }
+  typed().set_workspace(device_problem_.get(),
+                        bytes == 0 ? Workspace{} : Workspace{workspace_data(), bytes - short_by});
+}
+
 void Instance::prepare(const Row& row, size_t short_by) {
   make_host();
   if (setup_) {
@@ -293,21 +318,24 @@ void Instance::prepare(const Row& row, size_t short_by) {
     typed().set_setup(device_problem_.get(), Setup{});
   }
   setup_seconds_ = 0;
-  const size_t bytes = workspace_bytes(row);
-  if (typed().set_workspace) {
-    if (workspace_.bytes() != bytes || bytes == 0) workspace_ = DeviceMemory(bytes);
-    workspace_.fill(DeviceMemory::kGuard);
-    typed().set_workspace(device_problem_.get(),
-                          bytes == 0 ? Workspace{} : Workspace{workspace_.data(), bytes - short_by});
-    CUDA_CHECK(cudaDeviceSynchronize());
+  if (typed().set_workspace) reset_workspace(workspace_bytes(row), short_by);
+  bool all_shared = arena_ != nullptr;
+  for (const Inputs::Buffer& buffer : device_.buffers()) {
+    if (buffer.shared != nullptr && buffer.role == Inputs::Role::kOutput)
+      std::memset(arena_->image(buffer.shared), fill_of(buffer), buffer.bytes());
+    all_shared = all_shared && (buffer.shared != nullptr || !buffer.written());
   }
+  const bool sets_up = setup_of(row) != nullptr;
+  if (arena_) arena_->upload();
+  if (all_shared || sets_up) CUDA_CHECK(cudaDeviceSynchronize());
   set_up(row);
-  reset_outputs();
+  if (!all_shared || sets_up) reset_outputs(sets_up);
 }
 
 void Instance::launch(const Row& row, cudaStream_t stream) const {
   const detail::Launch* launcher = ladder_.launcher(row, type_);
   require(launcher != nullptr, ladder_.name, ": ", row.name, " is not here");
+  waited_ = false;
   try {
     (*launcher)(device_problem_.get(), stream);
   } catch (const std::invalid_argument& error) {
@@ -386,13 +414,18 @@ Report Instance::judge_host(double allowance) {
   return report;
 }
 
-// Guard bands and unchanged inputs; with `expect_poison` outputs too have to be as prepare() left them.
+std::string Instance::damage(const Inputs::Buffer& buffer) const {
+  return buffer.shared != nullptr ? arena_->damage(buffer.shared, buffer.bytes()) : buffer.device.damage();
+}
+
+// Guard bands and unchanged inputs, after the arena's download(); with `expect_poison` outputs too have to be as prepare() left them.
 Report Instance::inspect(bool expect_poison) {
   Report report;
+  std::vector<unsigned char> copied, filled;
   for (size_t i = 0; i < device_.buffers().size(); ++i) {
     const Inputs::Buffer& buffer = device_.buffers()[i];
-    const std::string damage = buffer.device.damage();
-    if (!damage.empty()) report.notes.push_back(detail::title(buffer) + ": " + damage);
+    const std::string damaged = damage(buffer);
+    if (!damaged.empty()) report.notes.push_back(detail::title(buffer) + ": " + damaged);
     // Of an output, what is before its first element.
     const size_t bytes = expect_poison || !buffer.written() ? buffer.bytes() : buffer.lead_bytes();
     if (bytes == 0) continue;
@@ -402,32 +435,43 @@ Report Instance::inspect(bool expect_poison) {
       }
       continue;
     }
-    std::vector<unsigned char> now(bytes);
-    CUDA_CHECK(cudaMemcpy(now.data(), buffer.device.data(), now.size(), cudaMemcpyDeviceToHost));
-    const Inputs::Buffer& host = host_->buffers()[i];
-    for (size_t at = 0; at < now.size(); ++at) {
-      const unsigned char want = buffer.role == Inputs::Role::kOutput  ? fill_of(buffer)
-                                 : buffer.role == Inputs::Role::kInOut ? host.initial[at]
-                                                                       : host.host[at];
-      if (now[at] == want) continue;
-      report.notes.push_back(detail::changed(buffer, at));
-      break;
+    const unsigned char* now = nullptr;
+    if (buffer.shared != nullptr) {
+      now = arena_->seen(buffer.shared);
+    } else {
+      if (copied.size() < bytes) copied.resize(bytes);
+      CUDA_CHECK(cudaMemcpy(copied.data(), buffer.device.data(), bytes, cudaMemcpyDeviceToHost));
+      now = copied.data();
     }
+    const Inputs::Buffer& host = host_->buffers()[i];
+    if (buffer.role == Inputs::Role::kOutput) filled.assign(bytes, fill_of(buffer));
+    const unsigned char* const want = buffer.role == Inputs::Role::kOutput  ? filled.data()
+                                      : buffer.role == Inputs::Role::kInOut ? host.initial.get()
+                                                                            : host.host.get();
+    if (std::memcmp(now, want, bytes) == 0) continue;
+    const size_t at = static_cast<size_t>(std::mismatch(now, now + bytes, want).first - now);
+    report.notes.push_back(detail::changed(buffer, at));
   }
-  const std::string damage = workspace_.damage();
-  if (!damage.empty()) report.notes.push_back("workspace: " + damage);
+  const std::string damaged =
+      shared_workspace_ != nullptr ? arena_->damage(shared_workspace_, workspace_size_) : workspace_.damage();
+  if (!damaged.empty()) report.notes.push_back("workspace: " + damaged);
   return report;
 }
 
 Report Instance::judge(double allowance) {
-  CUDA_CHECK(cudaDeviceSynchronize());
+  wait();
   make_host();
   if (!large() && !checked()) run_reference();
+  if (arena_) arena_->download();
   for (size_t i = 0; i < device_.buffers().size(); ++i) {
     const Inputs::Buffer& buffer = device_.buffers()[i];
     if (!buffer.written() || buffer.bytes() == 0) continue;
-    CUDA_CHECK(cudaMemcpy(host_->buffers()[i].host.get(), buffer.device.data(), buffer.bytes(),
-                          cudaMemcpyDeviceToHost));
+    unsigned char* const host = host_->buffers()[i].host.get();
+    if (buffer.shared != nullptr) {
+      std::memcpy(host, arena_->seen(buffer.shared), buffer.bytes());
+    } else {
+      CUDA_CHECK(cudaMemcpy(host, buffer.device.data(), buffer.bytes(), cudaMemcpyDeviceToHost));
+    }
   }
   Report report = judge_host(allowance);
   report.merge(inspect(false));
@@ -435,6 +479,11 @@ Report Instance::judge(double allowance) {
 }
 
 Report Instance::verify(double allowance) {
+  waited_ = false;  // a caller may have launched by other ways
+  return verdict(allowance);
+}
+
+Report Instance::verdict(double allowance) {
   const bool second = other_fill_;
   Report report = judge(allowance);
   other_fill_ = !second && report.ok() && report.doubtful > 0;
@@ -444,6 +493,7 @@ Report Instance::verify(double allowance) {
 
 Report Instance::verify_untouched() {
   CUDA_CHECK(cudaDeviceSynchronize());
+  if (arena_) arena_->download();
   return inspect(true);
 }
 
@@ -455,9 +505,9 @@ Report Instance::once(const Row& row, cudaStream_t stream, const Watch& watch) {
   } catch (const detail::Refused& error) {
     return Report::failed(std::string("refused a shape that it has to take: ") + error.what());
   }
-  CUDA_CHECK(cudaStreamSynchronize(stream));
+  wait();
   if (watch.after_launch) watch.after_launch();
-  return verify(row.allowance.empty() ? 0 : row.allowance[type_]);
+  return verdict(row.allowance.empty() ? 0 : row.allowance[type_]);
 }
 
 Report Instance::run(const Row& row, cudaStream_t stream, const Watch& watch) {
@@ -467,9 +517,8 @@ Report Instance::run(const Row& row, cudaStream_t stream, const Watch& watch) {
     const detail::Uncounted uncounted;
     if (other_fill_) report = once(row, stream, {});
     if (!report.ok() || setup_of(row) == nullptr) return report;
-    reset_outputs();
+    reset_outputs(true);
     launch(row, stream);
-    CUDA_CHECK(cudaStreamSynchronize(stream));
     const Report later = judge(row.allowance.empty() ? 0 : row.allowance[type_]);
     if (later.ok()) return report;
     report = later;
@@ -495,7 +544,7 @@ std::optional<Report> Instance::run_or_refuse(const Row& row, cudaStream_t strea
     } catch (const detail::Refused&) {
       refused = true;
     }
-    CUDA_CHECK(cudaStreamSynchronize(stream));
+    wait();
     if (refused) {
       const detail::Uncounted uncounted;
       report = verify_untouched();
@@ -519,7 +568,7 @@ Report Instance::refusal(const Row& row, Lacking lacking, const std::string& wha
       launch(row, stream);
       report.notes.push_back("did not refuse " + what + " with std::invalid_argument");
     } catch (const detail::Refused&) {
-      if (!prepared) reset_outputs();  // it was the set-up, which may do as it likes with them
+      if (!prepared) reset_outputs(true);  // it was the set-up, which may do as it likes with them
     }
     report.merge(verify_untouched());
   } catch (const CudaError& error) {
@@ -619,10 +668,10 @@ Instance::Copies Instance::copy_seconds() {
       if (buffer.bytes() == 0) continue;
       if (there && buffer.role != Inputs::Role::kOutput) {
         const void* from = host_->buffers()[i].initial ? host_->buffers()[i].initial.get() : host;
-        CUDA_CHECK(cudaMemcpy(buffer.device.data(), from, buffer.bytes(), cudaMemcpyHostToDevice));
+        CUDA_CHECK(cudaMemcpy(buffer.base(), from, buffer.bytes(), cudaMemcpyHostToDevice));
       }
       if (!there && buffer.written())
-        CUDA_CHECK(cudaMemcpy(host, buffer.device.data(), buffer.bytes(), cudaMemcpyDeviceToHost));
+        CUDA_CHECK(cudaMemcpy(host, buffer.base(), buffer.bytes(), cudaMemcpyDeviceToHost));
     }
     CUDA_CHECK(cudaDeviceSynchronize());
   };

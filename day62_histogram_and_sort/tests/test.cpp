@@ -5,6 +5,7 @@
 #include "common/buffer.h"
 #include "common/check.h"
 #include "common/testing.h"
+#include "day62_histogram_and_sort/check.h"
 #include "day62_histogram_and_sort/compaction.h"
 #include "day62_histogram_and_sort/histogram.h"
 #include "day62_histogram_and_sort/radix_sort.h"
@@ -27,6 +28,18 @@ using days::DeviceBuffer;
 template <class T>
 T* nowhere(int i) {
   return reinterpret_cast<T*>((uintptr_t{1} << 40) * static_cast<uintptr_t>(i));
+}
+
+TEST(Day62Check, TakesTheSameElementsInAnyOrderAndNoOthers) {
+  const std::vector<float> x = {2, -1, 3, 2, 0, 5, 2};
+  const auto said = [&x](std::vector<float> y, uint32_t count) {
+    return check_compaction({x.data(), y.data(), &count, 7, 1, {}}).text();
+  };
+  EXPECT_EQ(said({5, 2, 2, 3, 2}, 5), "");
+  EXPECT_EQ(said({5, 2, 2, 2}, 4), "count is 4, expected 5");
+  EXPECT_EQ(said({5, 3, 2, 3, 2}, 5), "an element 2 of x is missing in y");
+  EXPECT_EQ(said({5, 1, 2, 3, 2}, 5), "y[1] is 1, once more than x has it above the threshold");
+  EXPECT_EQ(said({5, 3, 3, 3, 2}, 5), "an element 2 of x is missing in y");  // 2 and 2 for 3 and 3
 }
 
 TEST(Day62Refuses, MoreKeysThanABinCounts) {

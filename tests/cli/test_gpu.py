@@ -54,7 +54,7 @@ for key in open(only).read().splitlines():
 """
 TEST = """#!/bin/sh
 case "$*" in
-*--gtest_list_tests*) printf 'day13_transpose.\\n  naive/fp32_33x65\\n  padded/fp16_7x9\\n  must_reject/fp32_1x1\\n  CPU_threads/fp32_3x3\\n'; exit ;;
+*--gtest_list_tests*) printf 'day13_transpose.\\n  naive/fp32_33x65\\n  padded/fp16_7x9\\n  cuBLAS/fp32_33x65  # GetParam() = library\\n  must_reject/fp32_1x1\\n  CPU_threads/fp32_3x3\\n'; exit ;;
 esac
 echo "test $0 $*" >> "{log}"
 sleep "$(cat "{folder}/test_seconds")"

@@ -1,13 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """days test and days bench with a fake CMake, ctest and test programs: what is built, what is said, the exit code."""
+import contextlib
+import io
 import json
 import os
+import sys
 import unittest
 
 import support
 from days_cli import cmake_tools, gpu, passed, paths
 from days_cli.commands import test
+
+sys.path.insert(0, str(support.ROOT / "tests"))
+import record_seconds  # noqa: E402
 
 _CASES = {
     "good": {"name": "", "result": "COMPLETED"},
@@ -80,6 +86,29 @@ exit {code}""")
         self.assertIn("cmake --preset cpu\n", log)
         self.assertIn("cmake --build --preset cpu --target day05_test\n", log)
         self.assertIn("ctest --preset cpu -L ^day05$ --output-junit", log)
+
+    def test_seconds_are_recorded_for_the_next_order(self):
+        recorded = self.root / "tests" / "seconds.json"
+        recorded.parent.mkdir()
+        recorded.write_text(json.dumps({"about": "...", "cuda": {}, "cpu": {"day03_test": 7, "day05_test": 9, "day14_test": 5}}))
+        results = self.root / "build" / "cpu" / "test-results" / "ctest.xml"
+        results.parent.mkdir(parents=True)
+
+        def record(*tests):
+            results.write_text("<testsuite>" + "".join(f'<testcase name="{name}" time="{seconds}" status="{status}"/>'
+                                                       for name, seconds, status in tests) + "</testsuite>")
+            self.assertEqual(record_seconds.main(["cpu"], self.root), 0)
+            return json.loads(recorded.read_text())["cpu"]
+
+        one = record(("day05_test", "12.6", "run"), ("day05_hello", "0.1", "run"))
+        self.assertEqual(one, {"day03_test": 7, "day05_hello": 1, "day05_test": 13, "day14_test": 5})
+        all_of_them = record(("day05_test", "99", "fail"), ("day14_test", "40.2", "run"))
+        self.assertEqual(all_of_them, {"day05_test": 13, "day14_test": 40})
+        results.unlink()
+        for presets, code in ((["cpu"], 1), (["gpu"], 2), ([], 2)):
+            with contextlib.redirect_stderr(io.StringIO()) as said:
+                self.assertEqual(record_seconds.main(presets, self.root), code)
+            self.assertIn("error: ", said.getvalue())
 
     def test_rungs_that_an_edit_left_alone_are_spared_and_named(self):
         support.describe(self.root / "day05_matmul", support.ladder("matmul", {"naive": "m_naive", "wide": "m_wide"}))

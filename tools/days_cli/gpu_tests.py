@@ -110,6 +110,7 @@ class Test:
     environment: dict = field(default_factory=dict)
     cwd: str = ""
     serial: bool = False
+    jobs: int = 1  # of all that there are, which it takes
     source: str = ""
 
 
@@ -134,7 +135,7 @@ def listed(preset):
         skip = members.get("SKIP_RETURN_CODE", -1)
         found.append(Test(one["name"], target, command, labels, float(members.get("COST", 0)), float(members.get("TIMEOUT", 1800)),
                           int(skip), dict(pair.split("=", 1) for pair in members.get("ENVIRONMENT", [])), members.get("WORKING_DIRECTORY", ""),
-                          bool(members.get("RUN_SERIAL", False))))
+                          bool(members.get("RUN_SERIAL", False)), int(members.get("PROCESSORS", 1))))
     sources = {}
     for test in found:
         if test.labels not in sources:
@@ -279,8 +280,11 @@ class Tests:
             self._ended(test, process.returncode, time.monotonic() - began, late)
         alone = any(test.serial for test, *_ in self._running)
         for test in list(self.waiting):
-            if len(self._running) >= self._count or alone or time.time() > self._until:
+            taken = sum(one.jobs for one, *_ in self._running)
+            if taken >= self._count or alone or time.time() > self._until:
                 return
+            if self._running and taken + test.jobs > self._count:
+                continue
             if not ready(test) or not test.command or (test.serial and self._running):
                 continue
             self.waiting.remove(test)
@@ -337,7 +341,9 @@ def cases_of(program, seed):
         if not line.startswith(" "):
             suite = line.split("#")[0].strip()
             continue
-        name = line.split("#")[0].strip()
+        name, _, kind = (part.strip() for part in line.partition("#"))
+        if kind == "GetParam() = library":  # not ours to look into
+            continue
         match = re.fullmatch(r"(\w+)/(\w+?)_(\d+(?:x\d+)*)", name)
         if not match or match[1].startswith("CPU") or match[1] == "must_reject":
             continue

@@ -23,8 +23,8 @@ HELP = """./days test [DAY]     builds and runs the tests of a day, or all of th
   --preset NAME,...       these CMake presets (cpu, cpu-checked, cuda) instead
                           of cpu then cpu-checked, or cuda
   --checked               the preset cpu-checked: every access is watched
-  --all                   on a CPU every case, also those that would repeat
-                          what others show: takes thrice as long; and all rungs
+  --all                   every case, also those that would repeat what others
+                          show, which takes thrice as long; and all rungs
   --color auto|always|never
 
 In the lines . is a test that passed, s one skipped, F one that failed. Of one
