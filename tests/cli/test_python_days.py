@@ -274,12 +274,12 @@ class Interpreter(support.Case):
     def test_large_results_are_compared_in_parts(self):
         """On all cores, and to the same verdict as at one go."""
         self.assertEqual(self.asked_of("pass", """
-            from python_days import comparing
+            from python_days import comparing, tensors
             from python_days.tensors import Tensor
             values = np.arange(60, dtype=np.float32).reshape(6, 10)
             found = []
             for part in (1 << 20, 7):
-                comparing._PART = part
+                tensors.PART = part
                 for change in ((), ((5, 9), (0, 3), (2, 2)), ((1, 1),)):
                     made = Tensor.of(values, "fp32")
                     for place in change:
@@ -288,6 +288,14 @@ class Interpreter(support.Case):
             assert found[0]["wrong"] == 0 and found[1]["wrong"] == 3 and found[2]["worst"] is None, found
             assert [one["at"] for one in found[1]["first"]] == ["y[0, 3]", "y[2, 2]", "y[5, 9]"], found
             found = found[:3] == found[3:]
+            from python_days.ladder import Maker
+            for kind in ("fp32", "bf16", "int32"):
+                tensors.PART = 1 << 20
+                whole = Tensor.of(values, kind).array
+                tensors.PART = 7
+                found = found and bool((Tensor.of(values, kind).array == whole).all())
+            one, same = (Maker("fp32", True).normal(40, 50).array for _ in range(2))
+            found = found and bool((one == same).all()) and len(np.unique(one)) > 1900 and abs(float(one.mean())) < 0.1
             """), True)
 
     def test_races_that_come_out_right(self):

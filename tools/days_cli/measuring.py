@@ -491,7 +491,7 @@ class Session:
 
 def warm(days, library_of, until, count):
     """Fills the caches of torch.compile and Triton for the headline tables that are stale, with so many processes; days: [(day,
-    [tables])]."""
+    [tables])]. (Threads that see to it, the queue of what they have not begun)."""
     jobs = queue.Queue()
     for job in days:
         jobs.put(job)
@@ -507,10 +507,10 @@ def warm(days, library_of, until, count):
                 python.ask(until, do="compile", day=day.number, library=str(library_of(day)), tables=tables)
         finally:
             python.close()
-    threads = [threading.Thread(target=work) for _ in range(min(count, jobs.qsize()))]
+    threads = [threading.Thread(target=work, daemon=True) for _ in range(min(count, jobs.qsize()))]
     for thread in threads:
         thread.start()
-    return threads
+    return threads, jobs
 
 
 def table_of(key):

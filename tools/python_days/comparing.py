@@ -2,15 +2,12 @@
 """How a result is held against the reference, which is computed in double."""
 from __future__ import annotations
 
-import os
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
 
+from python_days import tensors
 from python_days.tensors import FLOATS, POISON, TYPES, Tensor, stored
-
-_PART = 1 << 20  # elements that are compared at a time
 
 
 @dataclass(frozen=True)
@@ -44,15 +41,10 @@ def compare(name, made, expected, tolerance, fill=POISON):
     if expected.shape != made.shape:
         raise ValueError(f"the reference gives {name} the shape {expected.shape}, and it has {made.shape}")
     flat, wanted = np.ascontiguousarray(made.array).reshape(-1), expected.reshape(-1)
-    starts = range(0, max(1, flat.size), _PART)
 
     def part(start):
-        return _compare_part(Tensor(flat[start:start + _PART], made.kind), wanted[start:start + _PART], tolerance, start, fill)
-    if len(starts) == 1:
-        parts = [part(0)]
-    else:
-        with ThreadPoolExecutor(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()) as pool:
-            parts = list(pool.map(part, starts))
+        return _compare_part(Tensor(flat[start:start + tensors.PART], made.kind), wanted[start:start + tensors.PART], tolerance, start, fill)
+    parts = tensors.in_parts(part, flat.size)
     wrong = sum(one["wrong"] for one in parts)
     first = [{"at": f"{name}[{', '.join(str(int(n)) for n in np.unravel_index(i, made.shape))}]", "got": got, "expected": of}
              for one in parts for i, got, of in one["first"]][:5]

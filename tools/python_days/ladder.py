@@ -9,7 +9,7 @@ from typing import Callable, Dict, Optional, Tuple
 import numpy as np
 
 from days_cli.errors import USAGE, DaysError
-from python_days import comparing
+from python_days import comparing, tensors
 from python_days.tensors import Tensor, aligned, empty, stored
 
 
@@ -101,8 +101,20 @@ class Maker:
         """Normally distributed."""
         if not self.draw:
             return self._undrawn(shape, kind)
-        drawn = self._random.standard_normal(shape, np.float32)
+        drawn = self._drawn(shape)
         return Tensor.of(drawn * np.float32(scale) + np.float32(shift) if (scale, shift) != (1.0, 0.0) else drawn, kind or self.kind)
+
+    def _drawn(self, shape):
+        """Of many elements each part has a generator of its own, so that all cores draw, and the same on every machine."""
+        count = int(np.prod(shape))
+        if count <= tensors.PART:
+            return self._random.standard_normal(shape, np.float32)
+        seed, drawn = int(self._random.integers(1 << 62)), np.empty(count, np.float32)
+
+        def part(start):
+            np.random.default_rng([seed, start]).standard_normal(dtype=np.float32, out=drawn[start:start + tensors.PART])
+        tensors.in_parts(part, count)
+        return drawn.reshape(shape)
 
     def integers(self, low, high, *shape, kind="int32"):
         """low to high - 1."""

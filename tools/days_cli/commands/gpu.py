@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import queue
 import shutil
 import signal
 import sys
@@ -138,7 +139,7 @@ class _Call:
         self._steps, self._ended, self._failures = [], False, 0
         self._commit = os.environ.get("DAYS_COMMIT") or paths.commit() or gpu_tests.source_of("day*/**/*")
         os.environ["DAYS_COMMIT"] = self._commit
-        self._packed, self._session, self._state, self._guard = 0.0, None, None, None
+        self._packed, self._session, self._state, self._guard, self._unwarmed = 0.0, None, None, None, None
         self._days = [day for day in catalog.here() if day.kind == "python" or (day.folder / "ladder.cpp").exists()
                       or day.kind == "program" and program_day.times(day)]
 
@@ -198,6 +199,9 @@ class _Call:
         console.clear_progress()
         if self._session:
             self._session.close()
+        while self._unwarmed and not self._unwarmed.empty():  # or the next would begin when the one before is ended
+            with contextlib.suppress(queue.Empty):
+                self._unwarmed.get_nowait()
         _end_leftovers()
         code = 0
         if self._state and self._state.data["calls"]:
@@ -356,8 +360,10 @@ class _Call:
                 jobs.append((day, [measuring.table_of(key) for key in wanted]))
         self._warming = {"name": "compile cache", "done": f"the headlines of {len(jobs)} days", "waits": "", "seconds": 0.0}
         self._warm_began = time.time()
-        return measuring.warm(jobs, lambda day: paths.BUILD / self._preset / "bin" / f"libday{day.number:02d}.so",
-                              min(self._until, time.time() + 120), max(1, min(8, (os.cpu_count() or 2) // 2, gpus.detect().gpu.memory >> 34)))
+        count = max(1, min(8, (os.cpu_count() or 2) // 2, gpus.detect().gpu.memory >> 34))
+        threads, self._unwarmed = measuring.warm(jobs, lambda day: paths.BUILD / self._preset / "bin" / f"libday{day.number:02d}.so",
+                                                 min(self._until, time.time() + 120), count)
+        return threads
 
     def _join(self, threads):
         for thread in threads or []:
