@@ -292,6 +292,8 @@ struct Gates {
   double atomics_per_input = -1;
   // Bytes of asynchronous copies to shared memory that a block has under way when it waits, on average, at least.
   double under_way = 0;
+  // Loads from global memory that a thread makes before its first store there, on average, at least.
+  double loads_first = 0;
   int launches = 0;       // kernels that one call launches, at most; 0: no gate
   int blocks = 0;         // of the launch that has the fewest, at least; 0: no gate
   double workspace = -1;  // bytes of its workspace that it writes, at most; negative: no gate

@@ -1,27 +1,26 @@
 # SPDX-License-Identifier: MIT
-"""Add two vectors of any length with loads and stores of 16 bytes.
+"""Add two vectors of any length, a block of 128 elements a program.
 
     ./days check 20     how far you are
     ./days hint 20      the next of three hints
 
-Of the tensors you may take for granted what launch() asks for: one type, one shape, no gaps. The inputs stay as they are. At the
-end each program handles 1,024 elements, and the widest load has 16 bytes for every n, also for 4,099.
+Of the tensors you may take for granted what launch() asks for: one type, one shape, no gaps. The inputs stay as they are.
 
-  1. Start from `block`: ./days run 20 shows it, and 02_block.py has it.
-  2. Give a program 1,024 elements, and look at ./days explain 20 exercise: which loads does the compiler make?
-  3. Most programs need no mask. Which ones do, and how can a program tell that it is none of them?
+  1. `i` has the 128 indices of this program. Which of them are elements? n says how many there are.
+  2. Load those of a and of b: tl.load(pointers, mask=...).
+  3. Store their sum: tl.store(pointers, values, mask=...).
 """
 import triton
 import triton.language as tl
 
 from python_days import needs
 
-BLOCK = 1024
+BLOCK = 128
 
 
 @triton.jit
 def exercise_kernel(a_ptr, b_ptr, c_ptr, n, BLOCK: tl.constexpr):
-    first = tl.program_id(0) * BLOCK  # of this program's elements
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)  # (BLOCK,)
     # your code
 
 

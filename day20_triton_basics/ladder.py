@@ -50,8 +50,8 @@ vector_add = Ladder(
     show=(4099,),
     bench=((1 << 28,), (1_000_003,)),
     sweep=((1 << 14,), (1 << 18,), (1_000_003,), (1 << 22,), (1 << 24,), ((1 << 26) + 5,), (1 << 28,)),
-    exercise=Exercise("add vectors of any length with 16-byte loads and stores", starts="block", solution="whole",
-                      gates={"load_bits": 128, "programs": 5, "reads_per_input": 1.0}),
+    exercise=Exercise("add vectors of any length, 128 elements a program", starts="one_element", solution="block",
+                      gates={"programs": 33, "reads_per_input": 1.0}),
     lesson="a program handles a block; how wide its loads are depends on what the compiler knows of the addresses.",
 )
 

@@ -4,7 +4,9 @@
 rung that the ladder names as the solution passes all stages, and the rung to start from passes the first two and fails a
 gate. Where there is a dayNN_name/tests/hints.txt, the code of hint 3 with its lines in its holes, in place of the skeleton's
 `// your code`, passes all stages, too. Of the rungs, each of which is an exercise, too: what the learner's file
-begins as compiles, is right, and fails the gates that the rung itself passes. Works in a my/ of its own.
+begins as compiles, is right, and fails the gates that the rung itself passes. Nor does what a lazy learner would try pass
+them: that start with four times the blocks, the rung with four times the blocks, and the rung with what it teaches left to a
+helper. Works in a my/ of its own.
 
     tests/exercises.py            every day, and two rungs of each, chosen by HEAD
     tests/exercises.py 5 13       these
@@ -13,7 +15,9 @@ begins as compiles, is right, and fails the gates that the rung itself passes. W
 A rung whose gate is its speed is told as "skip": without a GPU nothing tells it from the one before.
 Exit code: 0 all as it should be, 1 something is not.
 """
+import contextlib
 import hashlib
+import io
 import re
 import sys
 import tempfile
@@ -108,7 +112,7 @@ def rung_complaints(rung):
             return [f"what it begins as: {stage.about}", *stage.lines], ""
         gates = rung_gates.find(rung)
         if gates.kind == "speed":
-            return [], gates.why
+            return [f"{what} is solved" for what, text in lazy_texts(rung) if solved(rung, gates, text)], gates.why
         start, rung_itself = (rung_gates.counters(kernel, rung, gates) for kernel in (start_of(rung), judge.Kernel(rung.day, rung.name)))
     except DaysError as error:
         return [error.message], ""
@@ -117,10 +121,70 @@ def rung_complaints(rung):
         wrong.append(f"what it begins as: {start.verdict} {start.about}, expected to miss a gate")
     if rung_itself.verdict != "ok":
         wrong.append(f"the rung itself: {rung_itself.verdict} {rung_itself.about}")
+    try:
+        wrong += [f"{what} is solved" for what, text in lazy_texts(rung) if solved(rung, gates, text)]
+    except DaysError as error:
+        wrong.append(error.message)
     for line in (start.about, *start.lines):
         if "None" in line or "nan" in line:
             wrong.append(f"told badly: {line}")
     return wrong, "; ".join(f"{ask.metric.label} {ask.bound()}" for ask in gates.asks)
+
+
+_WIDER = """#include <type_traits>
+namespace lazy {
+template <class Grid>
+dim3 wider(Grid grid) {
+  if constexpr (std::is_integral_v<Grid>) return dim3(4 * static_cast<unsigned>(grid));
+  else return dim3(4 * grid.x, grid.y, grid.z);
+}
+}  // namespace lazy
+"""
+
+
+def lazy_texts(rung):
+    """[(what a lazy learner does, the file)]: who does so has not found the rung's idea."""
+    start, own = rungs.start_text(rung), rung.file.read_text(encoding="utf-8")
+    found = [("the start with four times the blocks", wider(start))]
+    alone = [other.file for other in rungs.of_day(rung.day).values()].count(rung.file) == 1
+    if alone and "gridDim" not in own:  # a loop over the grid takes any
+        found.append(("the rung with four times the blocks", wider(own)))
+        names = rung_gates.taught(rung)
+        if names:
+            found.append(("the rung whose helper does what it teaches",
+                          re.sub(rf"\b({'|'.join(map(re.escape, names))})\b", r"helper_\1", own)))
+    return [(what, text) for what, text in found if text]
+
+
+def wider(text):
+    """The file with four times the blocks along x at each launch; "" where it launches nothing."""
+    out, at = [], 0
+    for match in re.finditer("<<<", text):
+        depth, end = 0, match.end()
+        while depth or text[end] != ",":
+            depth += {"(": 1, "{": 1, ")": -1, "}": -1}.get(text[end], 0)
+            end += 1
+        out += [text[at:match.end()], f"lazy::wider({text[match.end():end].strip()})"]
+        at = end
+    includes = list(re.finditer(r"^#include .*\n", text, re.MULTILINE))
+    if not out or not includes:
+        return ""
+    last = includes[-1].end()
+    whole = "".join(out) + text[at:]
+    return whole[:last] + _WIDER + whole[last:]
+
+
+def solved(rung, gates, text):
+    """Whether the text passes the gates, and is right. That it is right is asked only where it passes."""
+    mine = exercises.my_file(rung)
+    kept = mine.read_bytes()
+    mine.write_text(text, encoding="utf-8")
+    try:
+        kernel = start_of(rung)
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):  # of kernels that go wrong
+            return rung_gates.counters(kernel, rung, gates).verdict == "ok" and judge.correct(kernel)[1].verdict == "ok"
+    finally:
+        mine.write_bytes(kept)
 
 
 def start_of(rung):

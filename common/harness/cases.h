@@ -81,6 +81,7 @@ class Cases {
       json.member("bytes_per_request", exercise.gates.bytes_per_request);
       json.member("atomics_per_input", exercise.gates.atomics_per_input);
       json.member("under_way", exercise.gates.under_way);
+      json.member("loads_first", exercise.gates.loads_first);
       json.member("launches", exercise.gates.launches);
       json.member("blocks", exercise.gates.blocks);
       json.member("workspace", exercise.gates.workspace);

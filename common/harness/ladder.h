@@ -374,6 +374,7 @@ inline void describe(Json& json, const Exercise& exercise) {
   member("bytes_per_request", gates.bytes_per_request, none.bytes_per_request);
   member("atomics_per_input", gates.atomics_per_input, none.atomics_per_input);
   member("under_way", gates.under_way, none.under_way);
+  member("loads_first", gates.loads_first, none.loads_first);
   member("launches", gates.launches, none.launches);
   member("blocks", gates.blocks, none.blocks);
   member("workspace", gates.workspace, none.workspace);

@@ -186,6 +186,11 @@ class WarpTrace {
 
 // The trace of a resident block.
 struct BlockTrace {
+  struct Start {
+    std::uint64_t loads = 0;
+    bool stored = false;
+  };
+  std::vector<Start> starts;  // of each warp's first lane: what it does up to its first store
   std::vector<WarpTrace> warps;
   std::vector<std::uint64_t> paths;  // of the threads that do not run
 };
@@ -208,6 +213,11 @@ bool is_global_memory(const char* p) {
 }
 
 void add(const Thread& thread, Operation operation, const char* p, std::size_t bytes, const void* place) {
+  if (thread.lane == 0) {
+    BlockTrace::Start& start = thread.block->trace->starts[thread.warp->id];
+    start.loads += operation == Operation::global_load && !start.stored;
+    start.stored = start.stored || operation == Operation::global_store;
+  }
   WarpTrace& warp = trace_of(thread);
   WarpRequest& request = warp.join(thread, simt_trace_path, place, operation, bytes);
   request.addresses[thread.lane] = p;
@@ -231,11 +241,14 @@ std::size_t piece_of(const char* p, std::size_t bytes) {
 void trace_block_begins(Block& block) {
   if (!block.trace) block.trace = new BlockTrace;
   block.trace->warps.resize(block.warps.size());
+  block.trace->starts.assign(block.warps.size(), {});
   block.trace->paths.assign(block.size, 0);
 }
 
 void trace_block_ends(Block& block) {
   for (std::size_t i = 0; i < block.warps.size(); ++i) block.trace->warps[i].finish(block, block.warps[i]);
+  for (const BlockTrace::Start& start : block.trace->starts)
+    if (start.stored) count_start(start.loads);
   count_block(block);
 }
 

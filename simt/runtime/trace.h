@@ -112,6 +112,8 @@ struct TraceTotals {
   std::uint64_t bulk_bytes = 0;
   std::uint64_t under_way = 0;                             // bytes: the most of a block's
   std::uint64_t distinct_loaded = 0, distinct_stored = 0;  // bytes of global memory, each counted once
+  std::uint64_t loads_first = 0, storing = 0;  // loads of warps' first lanes before they store; how many do
+  std::uint64_t busy_blocks = 0;               // that touch global memory
   std::uint64_t block_sectors = 0;  // of global memory that a block loads, each counted once a block
 };
 
@@ -127,7 +129,8 @@ void trace_branch_taken(bool taken, const void* place);
 
 // ---- trace_launches.cpp ----
 void count_request(const WarpRequest& request, const Block& block, unsigned warp);
-void count_block(const Block& block);  // that has ended
+void count_start(std::uint64_t loads);  // of a warp's first lane, before its first store to global memory
+void count_block(const Block& block);   // that has ended
 
 // ---- trace_places.cpp ----
 struct SourcePlace {

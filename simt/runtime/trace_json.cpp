@@ -233,6 +233,9 @@ void write_launch(FILE* file, const TracedLaunch& launch, const Places& places) 
   metrics.push_back({"simt_under_way_bytes", launch.totals.under_way});
   metrics.push_back({"simt_distinct_bytes_op_ld", launch.totals.distinct_loaded});
   metrics.push_back({"simt_distinct_bytes_op_st", launch.totals.distinct_stored});
+  metrics.push_back({"simt_loads_first", launch.totals.loads_first});
+  metrics.push_back({"simt_storing_warps", launch.totals.storing});
+  metrics.push_back({"simt_busy_blocks", launch.totals.busy_blocks});
   metrics.push_back({"simt_distinct_sectors_of_blocks_op_ld", launch.totals.block_sectors});
   std::fprintf(
       file,

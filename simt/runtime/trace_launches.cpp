@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <memory>
+#include <set>
 
 #include "launches.h"
 #include "operations.h"
@@ -100,7 +101,12 @@ struct WorkerTotals {
   std::uint64_t bulk_bytes = 0, under_way = 0;
   Footprint loaded, stored;
   std::unordered_map<const Block*, Sectors> of_blocks;  // that run
-  std::uint64_t block_sectors = 0;                      // of those that have ended
+  std::set<const Block*> busy;  // of the resident blocks, those that have touched global memory
+  const Block* last_busy = nullptr;
+  std::uint64_t loads_first = 0,
+                storing = 0;        // of warps' first lanes: loads before the first store; how many store
+  std::uint64_t busy_blocks = 0;    // of those that have ended
+  std::uint64_t block_sectors = 0;  // of those that have ended
 };
 thread_local WorkerTotals own;
 
@@ -194,6 +200,14 @@ bool traced_unit(const char* compiler) {
   return true;
 }
 
+namespace {
+void note_busy(const Block* block) {
+  if (own.last_busy == block) return;
+  own.busy.insert(block);
+  own.last_busy = block;
+}
+}  // namespace
+
 void count_request(const WarpRequest& request, const Block& block, unsigned warp) {
   Counts& counts = own.places[{request.place, request.operation}];
   ++counts.requests;
@@ -201,6 +215,7 @@ void count_request(const WarpRequest& request, const Block& block, unsigned warp
     counts.divergent += request.taken != 0 && request.taken != request.lanes;
     return;
   }
+  if (request.operation <= Operation::global_atomic) note_busy(&block);
   const Cost cost = cost_of(request);
   add_cost(&counts.cost, cost);
   sample_request(&counts, request, cost, block, warp);
@@ -216,7 +231,14 @@ void count_request(const WarpRequest& request, const Block& block, unsigned warp
   }
 }
 
+void count_start(std::uint64_t loads) {
+  own.loads_first += loads;
+  ++own.storing;
+}
+
 void count_block(const Block& block) {
+  own.busy_blocks += own.busy.erase(&block);
+  own.last_busy = nullptr;
   const auto found = own.of_blocks.find(&block);
   if (found == own.of_blocks.end()) return;
   own.block_sectors += found->second.count();
@@ -229,6 +251,7 @@ void trace_barrier(Site site) {
 
 void trace_bulk_copy(std::size_t bytes) {
   own.bulk_bytes += bytes;
+  if (current) note_busy(current->block);
 }
 
 void trace_under_way(std::uint64_t bytes) {
@@ -264,6 +287,9 @@ void trace_worker_ends(const Launch& launch) {
   traced.totals.bulk_bytes += own.bulk_bytes;
   traced.totals.under_way = std::max(traced.totals.under_way, own.under_way);
   traced.totals.block_sectors += own.block_sectors;
+  traced.totals.busy_blocks += own.busy_blocks;
+  traced.totals.loads_first += own.loads_first;
+  traced.totals.storing += own.storing;
   LaunchFootprint& footprint = (*footprints)[launch.number];
   footprint.loaded.merge(own.loaded);
   footprint.stored.merge(own.stored);

@@ -354,6 +354,12 @@ class Interpreter(support.Case):
             self.assertEqual(result, "fail", body)
             self.assertRegex(notes[0], r"kernel\.py:\d+: " + re.escape(says), body)
 
+    def test_many_programs_of_a_kernel_that_calls_another(self):
+        """What is mended for each call is not mended on top of itself."""
+        result, _, notes, _, _ = self.run_kernel("for _ in range(1500):\n    there = tl.sum(i[None, :] * 0, 0) + i < n\n"
+                                                 "tl.store(y_ptr + i, tl.load(x_ptr + i, mask=there), mask=there)")
+        self.assertEqual((result, notes), ("ok", []))
+
     def test_what_a_kernel_prints_is_shown(self):
         """By the case's line, and then by stage 1, whatever came of it."""
         case = {"result": "ok", "shape": {"n": 3}, "type": "fp32", "inputs": "", "notes": [], "reports": [], "printed": ["here", "there"],

@@ -181,7 +181,7 @@ class Starts(unittest.TestCase):
                 self.assertEqual(rungs.version(found) == version, same)
 
 
-NOTHING = {metric.key: 0 for metric in (*rung_gates.COUNTERS, *rung_gates.BESIDES, rung_gates.BLOCKS, rung_gates.UNDER_WAY)} | {"bulk_bytes": 0}
+NOTHING = {metric.key: 0 for metric in (*rung_gates.COUNTERS, *rung_gates.BESIDES, rung_gates.BLOCKS, rung_gates.UNDER_WAY, rung_gates.IDLE)} | {"bulk_bytes": 0}
 
 
 class Gates(unittest.TestCase):
@@ -397,6 +397,29 @@ class Told(unittest.TestCase):
             self.assertIn("FAIL bank conflicts 1,015,808: padded and swizzled have fewer", told)
             self.assertIn("takes 32 wavefronts a request", told)
             self.assertEqual(self.check({"bank_conflicts": 6000}, gates=gates, words=("13", "swizzled"))[0], 0)
+
+    def test_blocks_that_do_nothing_are_not_to_be_brought_in(self):
+        gates = rung_gates.Gates("counters", [rung_gates.Ask(rung_gates.COUNTERS[3], 400, 100, 130)],
+                                 kept=rung_gates._kept({**NOTHING, "requests": 400, "blocks": 400}, {**NOTHING, "requests": 100, "blocks": 100}))
+        code, out, _ = self.check({"requests": 100, "idle_blocks": 300}, gates=gates)
+        self.assertEqual(code, 1)
+        self.assertIn("FAIL blocks that touch no global memory 300: shared and padded have fewer", " ".join(out.split()))
+        self.assertEqual(self.check({"requests": 100, "idle_blocks": 8}, gates=gates)[0], 0)
+
+    def test_what_a_rung_teaches_stands_in_the_learners_file(self):
+        self.assertEqual(rung_gates.taught(rung("14 warp")), ["__shfl_xor_sync"])
+        self.assertEqual(rung_gates.taught(rung("10 fused")), [])  # tanhf, which the one before calls, too
+        mine = paths.MY / "mine.cu"
+        mine.parent.mkdir(parents=True, exist_ok=True)
+        kernel = mock.Mock(file=str(mine))
+        for text, lacks in (("x = warp_merge(mine);  // __shfl_xor_sync(", True), ("v += __shfl_xor_sync(~0u, v, 1);", False)):
+            mine.write_text(text)
+            self.assertEqual(bool(rung_gates.lacking(kernel, rung("14 warp"))), lacks, text)
+        self.assertEqual(rung_gates.counters(judge.Kernel(rung("14 warp").day, "warp", str(mine)), rung("14 warp"), rung_gates.Gates("speed", why="why")).verdict, "skip")
+        mine.write_text("warp_merge(mine)")
+        stage = rung_gates.counters(judge.Kernel(rung("14 warp").day, "warp", str(mine)), rung("14 warp"), rung_gates.Gates("speed", why="why"))
+        self.assertEqual(stage.verdict, "FAIL")
+        self.assertIn("no __shfl_xor_sync in", stage.about)
 
     def test_solved(self):
         code, out, _ = self.check({"bank_conflicts": 64})

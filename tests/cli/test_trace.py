@@ -159,6 +159,22 @@ class Counts(unittest.TestCase):
                    for name in ("coalesced", "strided", "broadcast", "unrolled")}
         self.assertEqual(sectors, {"coalesced": 16, "strided": 128, "broadcast": 2, "unrolled": 64})
 
+    def test_blocks_that_do_nothing(self):
+        """They neither read nor write global memory."""
+        with tempfile.TemporaryDirectory() as folder:
+            source = Path(folder) / "idle.cu"
+            source.write_text("__global__ void k(int* p) { if (blockIdx.x < 3) p[blockIdx.x] = 1; }\n"
+                              "int main() { int* p; cudaMalloc(&p, 4096); k<<<8, 32>>>(p); return cudaDeviceSynchronize(); }\n")
+            done = subprocess.run([sys.executable, "-B", str(ROOT / "days"), "explain", "--file", str(source), "--json"],
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True, check=False)
+            self.assertEqual(json.loads(done.stdout)["kernels"][0]["totals"]["simt_busy_blocks"], 3, done.stderr)
+
+    def test_loads_before_the_first_store(self):
+        """Of each warp's first lane: two warps of "unrolled" load four before they store, those of "update" one."""
+        totals = {name: self.kernels[name]["totals"] for name in ("unrolled", "update", "coalesced")}
+        self.assertEqual({name: (one["simt_loads_first"], one["simt_storing_warps"]) for name, one in totals.items()},
+                         {"unrolled": (16, 4), "update": (4, 4), "coalesced": (4, 4)})
+
     def test_typical_request(self):
         """Of 100 elements the last warp loads 4: what most warps do is drawn."""
         load = next(line for line in self.kernels["tail"]["lines"] if line["operation"] == "global load")
@@ -167,7 +183,7 @@ class Counts(unittest.TestCase):
     def test_lines_add_up(self):
         for kernel in self.trace["kernels"]:
             for metric, total in kernel["totals"].items():
-                if "distinct" in metric or metric in ("simt_bulk_bytes", "simt_under_way_bytes"):
+                if "distinct" in metric or metric in ("simt_bulk_bytes", "simt_under_way_bytes", "simt_busy_blocks", "simt_loads_first", "simt_storing_warps"):
                     continue
                 self.assertEqual(sum(line.get(metric, 0) for line in kernel["lines"]), total, (kernel["name"], metric))
 

@@ -31,6 +31,7 @@ GATES = (Gate("reads_per_input", "reads per input", "{:.2f}", 0),
          Gate("bytes_per_request", "bytes a request", "{:.0f}", 0, most=False),
          Gate("atomics_per_input", "atomic sectors per input", "{:.2f}", -1),
          Gate("under_way", "bytes under way a block", "{:,.0f}", 0, most=False),
+         Gate("loads_first", "loads before a thread's first store", "{:.1f}", 0, most=False),
          Gate("launches", "launches", "{:.0f}", 0),
          Gate("blocks", "blocks of the smallest launch", "{:,.0f}", 0, most=False),
          Gate("workspace", "bytes of workspace written", "{:.0f}", -1))

@@ -281,7 +281,8 @@ def measure_at(kernel, flags=(), steady=False):
     row = next(row for row in table["tables"][0]["rows"] if row["name"] == kernel.variant)
     figures = traces.figures(launches, table["tables"][0]["read_bytes"])
     values = {**figures, "launches": row.get("launches", 0), "workspace": row.get("workspace_written_bytes", 0),
-              "blocks": min((launch.blocks for launch in launches), default=0)}
+              "loads_first": max((launch.loads_first for launch in launches), default=0),
+              "blocks": min((launch.busy for launch in launches), default=0)}
     return values, launches, list(table["tables"][0]["shape"].values())
 
 

@@ -8,10 +8,11 @@ import dataclasses
 import io
 import json
 import math
+import re
 from dataclasses import dataclass, field
 from typing import List
 
-from days_cli import console, judge, ladders, outputs, paths
+from days_cli import console, judge, kernel_sources, ladders, outputs, paths, rungs
 from days_cli.commands import asm
 from days_cli.errors import WRONG, DaysError
 
@@ -54,7 +55,9 @@ COUNTERS = (
 BESIDES = (Metric("barriers", "barriers", means="Each __syncthreads() counts once for each block that comes to it."),
            Metric("shared_requests", "requests to shared memory", means="A request is one instruction of a warp."))
 # Asked where no counter falls, and more of it: a multiprocessor without a block stands idle, which no counter of accesses shows.
-BLOCKS = Metric("blocks", "blocks of the smallest launch", means="A multiprocessor that gets no block stands idle.")
+BLOCKS = Metric("blocks", "blocks with work in the smallest launch", means="A multiprocessor that gets no block stands idle.")
+# Never asked for, and not to be brought in: whoever starts more blocks than there is work for has not found the launch.
+IDLE = Metric("idle_blocks", "blocks that touch no global memory")
 _MORE_BLOCKS = 2  # a rung with so many times the blocks is about them, and half of its gain is enough
 # Asked where no counter falls, and before what is beside the point: who asks earlier has more of it.
 UNDER_WAY = Metric("under_way", "bytes of copies under way a block", means="Counted at each wait: what has been asked for and has not "
@@ -191,6 +194,7 @@ def _rises(start, goal):
 def _kept(start, goal):
     """What both rungs have reached is not to be lost: a quarter more than the worse of the two has."""
     limits = {key: 1.25 * max(start[key], goal[key]) for key in ("reads_per_input", "sectors", "requests", "launches")}
+    limits["idle_blocks"] = max(1.25 * max(start["idle_blocks"], goal["idle_blocks"]), 0.1 * min(start["blocks"], goal["blocks"]))
     limits["bank_conflicts"] = max(1.25 * max(start["bank_conflicts"], goal["bank_conflicts"]), 0.1 * goal["shared_requests"])
     return limits
 
@@ -251,7 +255,7 @@ def _counts(rung, size, more=(), prefix=""):
 def _whole(counts):
     """Whether what the file of counts has is what _counts() puts there."""
     return (isinstance(counts, list) and list(map(type, counts)) == [dict, list, dict]
-            and all(metric.key in counts[0] for metric in (*COUNTERS, *BESIDES, BLOCKS, UNDER_WAY)))
+            and all(metric.key in counts[0] for metric in (*COUNTERS, *BESIDES, BLOCKS, UNDER_WAY, IDLE)))
 
 
 def code_of(file):
@@ -291,6 +295,30 @@ def _remember(known):
         pass  # the next check counts again
 
 
+# ---- what it teaches ----
+
+def taught(rung):
+    """The functions and instructions that the rung's header says it teaches, which its own code calls and the one before does not. Whoever
+    calls a helper that has them has not written what the rung is about."""
+    text = rung.file.read_text(encoding="utf-8")
+    beside = [other.name for other in rungs.of_day(rung.day).values() if other.file == rung.file]
+    said = re.search(r"\bTeaches: ([^.]*)\.", rungs.header(text, rung.name, beside))
+    return [name for name in re.split(r",\s*", said[1]) if _calls(text, name) and not _calls(rungs.start_text(rung), name)] if said else []
+
+
+def _calls(text, name):
+    return re.search(rf"(?<![\w:])(?:\w+::)*{re.escape(name)}\s*(?:<[^;{{}}]*?>)?\s*\(", kernel_sources.plain(text)) is not None
+
+
+def lacking(kernel, rung):
+    """The taught names, where the learner's file calls none of them; else []."""
+    file = paths.ROOT / kernel.file
+    if not kernel.file or not file.is_file():
+        return []
+    names, text = taught(rung), file.read_text(encoding="utf-8", errors="replace")
+    return [] if any(_calls(text, name) for name in names) else names
+
+
 # ---- telling them ----
 
 def say(rung, gates):
@@ -304,6 +332,9 @@ def say(rung, gates):
         note = gates.notes.get(metric.key)
         _wrapped(f"Asked: {metric.label} {ask.bound()}{at}; {has[0]}, {has[1]}." +
                  (f" In {gates.prefix}{before.name} {note}" if note else f" {metric.means}" if metric.means else ""))
+    names = taught(rung)
+    if names:
+        _wrapped(f"Asked: {' or '.join(names)} in your own file: {rung.name} teaches {'it' if len(names) == 1 else 'them'}.")
     if gates.kind == "speed":
         _wrapped(f"Asked: faster than {before.name}. {gates.why[0].upper()}{gates.why[1:]}.")
 
@@ -317,6 +348,9 @@ def _wrapped(text):
 
 def counters(kernel, rung, gates):
     """Stage 3 for a learner's kernel."""
+    names = lacking(kernel, rung)
+    if names:
+        return judge.Stage("counters", "FAIL", f"no {' and no '.join(names)} in {kernel.file}, asked in your own file")
     if gates.kind == "speed":
         return judge.Stage("counters", "skip", gates.why)
     try:
@@ -332,7 +366,7 @@ def counters(kernel, rung, gates):
     told = [(ask, f"{ask.metric.label} {ask.metric.shown(values[ask.metric.key])}, asked {ask.bound()}{at}") for ask in gates.asks]
     missed = [(ask, text) for ask, text in told if not ask.holds(values[ask.metric.key])]
     asked = {ask.metric.key for ask in gates.asks}
-    lost = [metric for metric in COUNTERS if metric.key in gates.kept and metric.key not in asked
+    lost = [metric for metric in (*COUNTERS, IDLE) if metric.key in gates.kept and metric.key not in asked
             and values[metric.key] > gates.kept[metric.key]]
     if lost and not missed:
         limits = [Ask(metric, 0, 0, gates.kept[metric.key]) for metric in lost]
@@ -357,9 +391,10 @@ def _where(ask, launches):
     if key == "launches":
         return ["Launched: " + ", ".join(launch.name + (f" {launch.times} times" if launch.times > 1 else "")
                                          for launch in launches)]
-    if key == "blocks":
-        few = min(launches, key=lambda launch: launch.blocks)
-        return [f"Launched: {few.name} with {few.blocks:,} blocks of {math.prod(few.block)} threads"]
+    if key in ("blocks", "idle_blocks"):
+        few = min(launches, key=lambda launch: launch.busy) if key == "blocks" else max(launches, key=lambda launch: launch.blocks - launch.busy)
+        return [f"Launched: {few.name} with {few.blocks:,} blocks of {math.prod(few.block)} threads" +
+                (f"; {few.blocks - few.busy:,} of the blocks do nothing" if few.busy < few.blocks else "")]
     if key == "barriers":
         lines = sorted({(line.file, line.line) for launch in launches for line in launch.of_space("barrier")})
         return ["Barriers at " + ", ".join(f"{file}:{number}" for file, number in lines)] if lines else []

@@ -58,7 +58,7 @@ def of_day(day):
     for one in sorted(ladders.variants(day), key=lambda one: first[one.ladder]):
         path = files[one.name]
         earlier = [rung for rung in found.values() if rung.ladder == one.ladder and set(one.types) <= set(rung.types)]
-        about = _header(path.read_text(encoding="utf-8"), one.name, in_file[path])
+        about = header(path.read_text(encoding="utf-8"), one.name, in_file[path])
         since = re.search(r"\b[Ss]ince (\w+)", about)
         named = next((rung for rung in reversed(earlier) if since and since[1] in (rung.name, rung.name.partition("_")[2])), None)
         found[one.name] = Rung(day, one.ladder, one.name, one.launcher, one.types, path, named or (earlier[-1] if earlier else None))
@@ -85,7 +85,7 @@ def _comment(text):
     return text[:len(text) - len(re.sub(r"\A(?://[^\n]*\n)+", "", text))].splitlines()
 
 
-def _header(text, name, rungs):
+def header(text, name, rungs):
     """What a file's first comment says of this rung, on one line; a file of several rungs begins each part with "rung:"."""
     parts = _parts(_comment(text), rungs)
     return " ".join(" ".join(line[2:].strip() for line in parts.get(name, parts[""])).split())

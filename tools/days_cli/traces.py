@@ -128,6 +128,16 @@ class Launch:
     def blocks(self):
         return math.prod(self.grid)
 
+    @property
+    def loads_first(self):
+        """Loads from global memory that a thread makes before its first store there, on average."""
+        return self.totals.get("simt_loads_first", 0) / (self.totals.get("simt_storing_warps", 0) or 1)
+
+    @property
+    def busy(self):
+        """Blocks that read or write global memory."""
+        return self.totals.get("simt_busy_blocks", self.blocks)
+
     def of_space(self, space):
         return [line for line in self.lines if line.space == space]
 
@@ -179,6 +189,7 @@ def figures(launches_, input_bytes=0):
             "bank_conflicts": both(CONFLICTS), "shared_requests": shared,
             "shared_atomics": total("simt_shared_atomic_requests"), "barriers": total("simt_barriers"),
             "bulk_bytes": total("simt_bulk_bytes"),
+            "idle_blocks": sum((launch.blocks - launch.busy) * launch.times for launch in launches_),
             "under_way": max((launch.totals["simt_under_way_bytes"] for launch in launches_), default=0),
             "sectors_a_block": total("simt_distinct_sectors_of_blocks_op_ld") / blocks if blocks else 0}
 

@@ -95,10 +95,10 @@ def _check_rung(rung):
                                lambda: rung_gates.speed(kernel, rung, gates, gpu)), judge.print_stage)
     passed = stages[-1].verdict != "FAIL"
     if passed and all(stage.verdict != "ok" for stage in stages[2:]):
-        for line in console.wrap(f"Right and free of races. Whether it has what {rung.name} brings is not judged here."):
+        for line in console.wrap(f"Right and free of races. What {rung.name} brings is judged on a GPU, and counts as solved there."):
             console.say(line)
         console.say("Next: " + console.paint(gates.install or f"./days solution {rung.words}", "cyan"))
-        exercises.remember(rung, last="right and race-free; its gate was not judged")
+        exercises.remember(rung, last="right and race-free; the rest is judged on a GPU")
         return 0
     _conclude(rung, stages, passed)
     return 0 if passed else 1
