@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from unittest import mock
 
 import support  # noqa: F401 (days_cli is found by it)
-from days_cli import catalog, compiler_messages, console, exercises, gpu, judge, ladders, main, paths, rung_gates, rungs, traces
+from days_cli import catalog, compiler_messages, console, exercises, gpu, judge, kinds, ladders, main, paths, rung_gates, rungs, traces
 from days_cli.errors import DaysError
 
 
@@ -506,11 +506,13 @@ class Told(unittest.TestCase):
         self.assertEqual((code, "day13_padded.cu is a folder" in " ".join(err.split())), (3, True))
 
     def test_hints_are_what_the_note_says(self):
-        first, second = (self.run_days("hint", "13", "padded")[1] for _ in range(2))
-        self.assertIn("Hint 1 of", first)
-        self.assertNotIn("kTile + 1", first)
-        self.assertIn("kTile + 1", second)
-        self.assertEqual(exercises.progress(self.rung)["hints"], 2)
+        first, second, third = (self.run_days("hint", "13", "padded")[1] for _ in range(3))
+        self.assertIn("Hint 1 of 3", first)
+        self.assertIn("./days explain 13 padded --mine", first)
+        self.assertIn("one word longer", second)
+        self.assertIn("__shared__ T tile[kTile][___];", third)
+        self.assertNotIn("kTile + 1", first + second + third)
+        self.assertEqual(exercises.progress(self.rung)["hints"], 3)
         self.assertNotIn("hints", exercises.progress(self.rung.day))
 
     def test_a_rung_of_which_the_note_says_nothing(self):
@@ -533,7 +535,18 @@ class Told(unittest.TestCase):
         with mock.patch.object(Path, "read_text", read):
             self.assertEqual(exercises.hints(self.rung), ["rung"])
             self.assertEqual(exercises.hints(self.rung.day), ["day"])
-            self.assertEqual(exercises.hints(rung("13 swizzled")), ["text"])
+            self.assertEqual(exercises.hints(rung("13 swizzled"))[1:], ["text"])
+
+    def test_hints_are_whole_and_no_answer(self):
+        """A question, the idea, code with holes; none leads over to what is left out."""
+        for day in catalog.here():
+            for found in rungs.of_day(day).values() if kinds.has_rungs(day) else ():
+                for text in exercises.hints(found) if found.before else ():
+                    self.assertFalse(text.rstrip().endswith(":"), f"{found.words}: {text}")
+                    if text.startswith("```"):
+                        self.assertIn("___", text, found.words)
+        holes = exercises._with_holes("int a = 1;\nif (x < n) a = 2;\nfor (int i = 0; i < n; ++i) y[i] = f(i);\nreturn a;\nrun(a, b);\n", "int a = 1;\n")
+        self.assertEqual(holes, "int a = 1;\nif (___) a = ___;\nfor (int i = 0; ___; ___) y[i] = ___;\nreturn ___;\nrun(___);\n")
 
     def test_each_hint_prints_at_80_columns(self):
         from days_cli.commands import hint
@@ -551,7 +564,7 @@ class Told(unittest.TestCase):
         from days_cli.commands import hint
         out = io.StringIO()
         with contextlib.redirect_stdout(out):
-            for text in exercises._unfolded("Two things:\n\n- one,\n  longer\n- two\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\nRun\n\n    ./days run \\\n        43\n"):
+            for text in exercises._unfolded(self.rung, "Two things:\n\n- one,\n  longer\n- two\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\nRun\n\n    ./days run \\\n        43\n")[1:]:
                 hint._print(text)
         self.assertEqual(out.getvalue(), "Two things:\n- one, longer\n- two\nRun\n    ./days run \\\n        43\n")
 

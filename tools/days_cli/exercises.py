@@ -297,7 +297,7 @@ def hints(what):
         return [text.strip("\n") for _, text in sorted(_HINT.findall(note))]
     text = section(what)[1]
     own = [hint.strip("\n") for _, hint in sorted(_HINT.findall(text))]
-    return own or _unfolded(text)
+    return own or (_unfolded(what, text) if text.strip() else [])
 
 
 def section(rung):
@@ -311,13 +311,47 @@ def section(rung):
     return note.count("\n", 0, heading.start()) + 1, after[:end.start()] if end else after
 
 
-def _unfolded(text):
-    """A section as two hints: up to its first code, and the rest. Pictures, tables, outputs, folds and the arithmetic are left out."""
+def _unfolded(rung, text):
+    """A section as hints: a question, from what hurts; the idea; its code with holes. Pictures, tables, outputs, folds and the arithmetic
+    are left out, and so is what the rung has reached."""
     text = re.sub(r"<!-- (\w+)[^>]*-->.*?<!-- /\1 -->", "", text, flags=re.DOTALL)
     text = re.sub(r"<details><summary>The arithmetic</summary>.*?</details>", "", text, flags=re.DOTALL)
     text = re.sub(r"^\|.*\n", "", text, flags=re.MULTILINE)
     text = re.sub(r"^!\[.*?\]\([^)]*\)$|</?details>|<summary>.*?</summary>|<!--.*?-->", "", text, flags=re.DOTALL | re.MULTILINE)
+    text = re.sub(r" ?\(?\[`\d\d_\w+\.(?:cu|py)`\]\([^)]*\)(?:, simplified[^)\n:]*)?\)?", "", text)  # the answer's file
     text = re.sub(r"\[([^\]]*)\]\([^)\s]+\)", r"\1", text)  # a lambda's [&](float x) has a space where a link has none
-    code = re.search(r"^```", text, re.MULTILINE)
-    parts = [text[:code.start()], text[code.start():]] if code else [text]
-    return [part.strip("\n") for part in parts if part.strip()]
+    parts = re.split(r"^\*\*([^*\n]+?)[.:]?\*\*", text, flags=re.MULTILINE)
+    told = {name.split(",")[0]: body for name, body in reversed(list(zip(parts[1::2], parts[2::2])))}
+    idea = told.get("The idea", "" if "What hurts" in told else text)
+    code = re.search(r"^```\w*\n(.*?)^```", idea, re.MULTILINE | re.DOTALL)
+    holes = _with_holes(code[1], start_bytes(rung).decode()) if code else ""
+    question = (f"Which line of yours is that? `./days explain {rung.words} --mine` says what each costs." if told.get("What hurts") else
+                f"What has {rung.name} that {rung.before.name} has not? `./days explain {rung.words} --mine` says what each line of yours costs.")
+    return [hint for hint in (f"{_whole(told.get('What hurts', ''))}\n\n{question}".strip("\n"), _whole(idea[:code.start()] if code else idea),
+                              f"```\n{holes}```" if "___" in holes else "") if hint]
+
+
+def _whole(text):
+    """Prose without its code, and without a last sentence that only leads over to what is left out."""
+    text = re.sub(r"^```.*?^```\n?", "", text, flags=re.MULTILINE | re.DOTALL).strip()
+    text = re.sub(r"\n{3,}", "\n\n", re.sub(r":(?=\s*\n\n(?!- ))", ".", text))
+    while text.endswith(":"):
+        text = text[:max(text.rfind(end) for end in (". ", ".\n", "? ", "\n\n", "!\n")) + 1].strip()
+    return text
+
+
+def _with_holes(code, start):
+    """The code, and where a line is not the start's, a hole in place of what it computes or asks."""
+    known = {" ".join(line.split("//")[0].split()) for line in start.splitlines()}
+    out = []
+    for line in code.splitlines():
+        bare, comment = line.split("//")[0].rstrip(), line.partition("//")[1] + line.partition("//")[2]
+        if " ".join(bare.split()) not in known and not bare.lstrip().startswith(("#", "@", "def ", "template", "__global__", "using ", "import ")):
+            bare = re.sub(r"\b(if|while|elif) ?\(.*\)(?= |$)|\b(if|while|elif) [^(].*(?=:$)", lambda m: f"{m[1]} (___)" if m[1] else f"{m[2]} ___", bare, count=1)
+            loop = re.match(r"(\s*for \([^;]*;)[^;]*;[^;]*?\)(?= |$)", bare)
+            head, bare = (loop[1] + " ___; ___)", bare[loop.end():]) if loop else ("", bare)
+            bare = re.sub(r"(\[)[^\[\]]+(\];)$", r"\1___\2", bare) if re.match(r"\s*(?:__shared__|__constant__|\w+) ", bare) and "=" not in bare else bare
+            bare = re.sub(r"(?<=[^=!<>]= )[^;{]+(?=;|$)|\breturn \S[^;]*(?=;|$)", lambda m: "return ___" if m[0].startswith("return") else "___", bare, count=1)
+            bare = head + re.sub(r"^(\s*(?:\w+(?:::|\.|->))*\w+(?:<[^<>]*>)?)\([^()].*\)(;?)$", r"\1(___)\2", bare)
+        out.append(f"{bare}  {comment}".rstrip() + "\n")
+    return "".join(out)
