@@ -13,7 +13,7 @@ import check_notes  # noqa: E402
 import mistake  # noqa: E402
 import results_tables  # noqa: E402
 
-from days_cli import catalog, exercises, ladders, paths  # noqa: E402
+from days_cli import catalog, exercises, ladders, paths, rungs  # noqa: E402
 
 
 class Links(Case):
@@ -150,8 +150,9 @@ class Commands(Case):
 
 class Hints(unittest.TestCase):
     def test_links_become_words_and_lambdas_stay(self):
-        self.assertEqual(exercises._unfolded("A [word](../docs/glossary.md#word).\n\n```cpp\nconst auto add = [&](float x) {};\n```\n"),
-                         ["A word.", "```cpp\nconst auto add = [&](float x) {};\n```"])
+        rung = rungs.of_day(catalog.resolve("13", "hint"))["padded"]
+        self.assertEqual(exercises._unfolded(rung, "A [word](../docs/glossary.md#word).\n\n```cpp\nconst auto add = [&](float x) {}; f(1);\nf(2);\n```\n")[1:],
+                         ["A word.", "```\nconst auto add = ___; f(1);\nf(___);\n```"])
 
 
 class FrontMatter(unittest.TestCase):
