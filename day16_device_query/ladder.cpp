@@ -33,7 +33,8 @@ const auto copy =
         .needs(kAligned)
         .variant("inflight", LAUNCHER(copy_inflight))
         .needs(kAligned)
-        .exercise(LAUNCHER(exercise), "a bandwidth probe: four loads before the first store", "few", "inflight",
+        .exercise(LAUNCHER(exercise), "a bandwidth probe: four loads before the first store", "few",
+                  "inflight",
                   {.wasted_sectors = 0.02, .bytes_per_request = 400, .loads_first = 4, .speed = 0.8})
         .needs(kAligned)
         .baseline("cudaMemcpy")

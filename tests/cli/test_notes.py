@@ -152,7 +152,7 @@ class Hints(unittest.TestCase):
     def test_links_become_words_and_lambdas_stay(self):
         rung = rungs.of_day(catalog.resolve("13", "hint"))["padded"]
         self.assertEqual(exercises._unfolded(rung, "A [word](../docs/glossary.md#word).\n\n```cpp\nconst auto add = [&](float x) {}; f(1);\nf(2);\n```\n")[1:],
-                         ["A word.", "```\nconst auto add = ___; f(1);\nf(___);\n```"])
+                         ["A word.", "```\nconst auto add = [&](float x) {}; f(1);\nf(___);\n```"])
 
 
 class FrontMatter(unittest.TestCase):
