@@ -114,8 +114,8 @@ class Length(unittest.TestCase):
         return [what for _, what in check_notes.length(text)]
 
     def test_rungs_allow_words(self):
-        for words, rungs, good in ((1200, 0, True), (1201, 0, False), (1600, 1, True), (4001, 7, False)):
-            self.assertEqual(self.found(words, rungs) == [], good, (words, rungs))
+        for words, count, good in ((1200, 0, True), (1201, 0, False), (1600, 1, True), (4001, 7, False)):
+            self.assertEqual(self.found(words, count) == [], good, (words, count))
         self.assertIn("4,001 words, at most 4,000 for 7 rungs", self.found(4001, 7)[0])
 
     def test_what_is_no_prose(self):
