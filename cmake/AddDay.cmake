@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: MIT
 # add_day(folder): every target of the day in that folder, from the folder convention alone.
 #
-#   day05_objects    all .cu and .cpp of the folder's top level, compiled once for the next three; its ladder.cpp tells them what
-#                    there is to run, test and time
+#   day05_kernels    its .cu files but exercise.cu: with days_core alone they can be linked into any program
+#   day05_ladder     exercise.cu and the .cpp files; ladder.cpp tells the next three what there is to run, test and time
 #   day05_matmul     the executable: with the harness and the baselines found here. Its main() is the harness's, or main.cpp's
 #   day05_test       with the day's own tests and wrong kernels, the folder's tests/; the main() is tests/testing.cpp's
 #   day05_bench      with the main() of bench/benchmarking.cpp
 #   libday05         the shared library (common/library.h) of a day that Python's contestants race, on a GPU; built where it is named
-#   day05_NAME       each stand-alone program programs/NAME.cu
+#   day05_NAME       each program programs/NAME.cu, with the day's kernels
+#
+# A note whose front matter says `uses: [12, 43]` has the kernels of days 12 and 43 in all of these.
 #
 # A day with a folder samples/ works on pictures: it is linked with common/image where libpng and libjpeg are found. One with a
 # folder animations/ writes such: with common/animation, where giflib is found, besides.
@@ -36,8 +38,30 @@ function(days_executable target)
   target_link_libraries(${target} PRIVATE Threads::Threads)
 endfunction()
 
+# days_uses(OUT folder): the targets of the kernels that the day in that folder takes from other days
+function(days_uses out folder)
+  set(targets "")
+  file(STRINGS "${folder}/README.md" uses REGEX "^uses: *\\[.*\\] *$" LIMIT_COUNT 1)
+  string(REGEX MATCHALL "[0-9]+" numbers "${uses}")
+  foreach(number IN LISTS numbers)
+    string(REGEX REPLACE "^(.)$" "0\\1" number "${number}")
+    file(GLOB ladder CONFIGURE_DEPENDS "${DAYS_ROOT}/day${number}_*/ladder.cpp")
+    if(NOT ladder)
+      message(FATAL_ERROR "${folder}/README.md uses day ${number}: there is no such day, or it has no ladder")
+    endif()
+    list(APPEND targets day${number}_kernels)
+  endforeach()
+  set(${out} "${targets}" PARENT_SCOPE)
+endfunction()
+
+# What every program with kernels needs of common/ beside its headers, compiled once for all of them.
+days_setting(core core)
+add_library(days_core OBJECT)
+days_sources(days_core "${DAYS_ROOT}/${core}")
+
 # The harness, compiled once for all days. For nvcc its host code is part of harness.cu.
 file(GLOB harness CONFIGURE_DEPENDS "${DAYS_ROOT}/common/*.cu" "${DAYS_ROOT}/common/*.cpp")
+list(REMOVE_ITEM harness "${DAYS_ROOT}/${core}")
 if(DAYS_BACKEND STREQUAL "simt")
   days_setting(harness_host simt harness)
   days_globs(harness_host ${harness_host})
@@ -66,7 +90,8 @@ function(add_day_library folder)
   string(REGEX MATCH "^day[0-9]+" day "${name}")
   add_library(lib${day} SHARED)
   set_target_properties(lib${day} PROPERTIES OUTPUT_NAME ${day})
-  target_link_libraries(lib${day} PRIVATE ${day}_objects days_harness ${ARGN})
+  days_uses(uses "${folder}")
+  target_link_libraries(lib${day} PRIVATE ${day}_kernels ${uses} days_core ${day}_ladder days_harness ${ARGN})
   if(DAYS_BACKEND STREQUAL "cuda")
     set_target_properties(lib${day} PROPERTIES LINKER_LANGUAGE CUDA)
   else()
@@ -91,10 +116,18 @@ function(add_day folder)
   list(FILTER main INCLUDE REGEX "/main\\.cpp$")
   list(FILTER sources EXCLUDE REGEX "/main\\.cpp$")
 
+  set(kernels ${sources})
+  list(FILTER kernels INCLUDE REGEX "\\.cu$")
+  list(FILTER kernels EXCLUDE REGEX "/exercise\\.cu$")
+  list(REMOVE_ITEM sources ${kernels})
+
   # Objects, not archives: a baseline is known by its static registration, which a linker would drop from an archive.
-  add_library(${day}_objects OBJECT)
-  days_sources(${day}_objects ${sources})
-  set(parts ${day}_objects days_harness)
+  add_library(${day}_kernels OBJECT)
+  days_sources(${day}_kernels ${kernels})
+  add_library(${day}_ladder OBJECT)
+  days_sources(${day}_ladder ${sources})
+  days_uses(uses "${folder}")
+  set(parts ${day}_kernels ${uses} days_core ${day}_ladder days_harness)
   if(TARGET days_pictures AND (IS_DIRECTORY "${folder}/samples" OR IS_DIRECTORY "${folder}/animations"))
     list(APPEND parts days_pictures)
   endif()
@@ -122,6 +155,7 @@ function(add_day folder)
   foreach(program IN LISTS programs)
     cmake_path(GET program STEM stem)
     days_executable(${day}_${stem} "${program}")
+    target_link_libraries(${day}_${stem} PRIVATE ${day}_kernels ${uses} days_core)
     if(DAYS_TESTS)
       add_test(NAME ${day}_${stem} COMMAND ${day}_${stem} WORKING_DIRECTORY "${build_folder}")
       set_tests_properties(${day}_${stem} PROPERTIES LABELS "${day};program")
@@ -150,7 +184,8 @@ function(add_day folder)
     if(Python3_FOUND AND NOT APPLE AND NOT DAYS_CHECKED)
       # Two definitions of one launcher template would be merged without a word. A checked build has the plain one's symbols.
       add_test(NAME ${day}_duplicate_symbols COMMAND "${Python3_EXECUTABLE}" -B "${DAYS_ROOT}/tests/duplicate_symbols.py"
-        "$<TARGET_OBJECTS:${day}_objects>" "$<TARGET_OBJECTS:${day}_test>" COMMAND_EXPAND_LISTS)
+        "$<TARGET_OBJECTS:${day}_kernels>" "$<TARGET_OBJECTS:${day}_ladder>" "$<TARGET_OBJECTS:${day}_test>"
+        --alone "$<TARGET_OBJECTS:${day}_kernels>" "$<TARGET_OBJECTS:days_core>" COMMAND_EXPAND_LISTS)
       set_tests_properties(${day}_duplicate_symbols PROPERTIES LABELS "${day}")
       days_test_order(${day}_duplicate_symbols CPU)
     endif()
@@ -160,7 +195,7 @@ function(add_day folder)
     target_link_libraries(${day}_bench PRIVATE ${parts} days_benchmarking)
     if(DAYS_BACKEND STREQUAL "cuda" AND EXISTS "${folder}/tests/contestants.py")
       set(more ${parts})
-      list(REMOVE_ITEM more ${day}_objects days_harness)
+      list(REMOVE_ITEM more ${day}_kernels ${uses} days_core ${day}_ladder days_harness)
       add_day_library("${folder}" ${more})
       set_target_properties(lib${day} PROPERTIES EXCLUDE_FROM_ALL ON LIBRARY_OUTPUT_DIRECTORY "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
     endif()

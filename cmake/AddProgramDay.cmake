@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # add_program_day(folder): every target of a day of the kind `program` (CONTRIBUTING.md, "Kinds of days").
 #
-#   day60_NAME            each program NN_NAME.cu
+#   day60_NAME            each program NN_NAME.cu, with the kernels of the days that the note `uses:`
 #   day60_exercise        the learner's skeleton, which is built and not run: it fails
 #   day60_mistakes_NAME   each wrong program mistakes/NAME.cu; on the CPU alone, which sees the mistake each time
 #   day60_test            the folder's tests/, which runs the programs and the mistakes
@@ -13,12 +13,13 @@ function(add_program_day folder)
   cmake_path(GET folder FILENAME name)                              # day60_streams_and_graphs
   string(REGEX MATCH "^day[0-9]+" day "${name}")                    # day60
   file(GLOB programs CONFIGURE_DEPENDS "${folder}/*.cu")
+  days_uses(uses "${folder}")
   set(made "")
   foreach(program IN LISTS programs)
     cmake_path(GET program STEM stem)
     string(REGEX REPLACE "^[0-9][0-9]_" "" stem "${stem}")
     days_executable(${day}_${stem} "${program}")
-    target_link_libraries(${day}_${stem} PRIVATE days_program)
+    target_link_libraries(${day}_${stem} PRIVATE days_program days_core ${uses})
     list(APPEND made ${day}_${stem})
   endforeach()
   if(DAYS_BACKEND STREQUAL "simt")
@@ -36,6 +37,6 @@ function(add_program_day folder)
   days_test(${day}_test ${day} ${tests})
   target_compile_definitions(${day}_test PRIVATE "DAYS_FOLDER=\"${folder}\""
     "DAYS_PROGRAMS=\"${CMAKE_RUNTIME_OUTPUT_DIRECTORY}\"" $<$<BOOL:${DAYS_CHECKED}>:DAYS_CHECKED_BUILD>)
-  target_link_libraries(${day}_test PRIVATE days_program)
+  target_link_libraries(${day}_test PRIVATE days_program days_core ${uses})
   add_dependencies(${day}_test ${made})
 endfunction()

@@ -2,7 +2,7 @@
 //
 // Errors. CUDA_CHECK wraps every call of the CUDA API, CUDA_CHECK_LAUNCH() follows every <<<>>>,
 // days::require guards what a launcher needs of its problem. All three throw: nothing is printed and carried
-// on from, and no build turns them off. The messages are made in harness/check.cpp, so that kernel files need
+// on from, and no build turns them off. The messages are made in core.cpp, so that kernel files need
 // no <string>, which takes longer to compile than many a kernel.
 #pragma once
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // What a day's stand-alone programs share: flags, errors, times from CUDA events, results. A program is one .cu
-// file with its own main(), which is compiled with common/program/program.cpp and without the harness:
+// file with its own main(), which is compiled with common/core.cpp and common/program/program.cpp and without the harness:
 //
 //   int main(int argc, char** argv) {
 //     const days::About about{"add", "adds two vectors", 1 << 26, 1 << 20};

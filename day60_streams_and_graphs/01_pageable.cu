@@ -3,7 +3,7 @@
 // Copy in, compute, copy out, from memory as malloc() and std::vector give it. The system may move such pages,
 // so the GPU's copy engine cannot be pointed at them: the driver copies each piece into memory of its own
 // first, and cudaMemcpyAsync() keeps the host waiting for that.
-//   nvcc -O3 -std=c++20 -arch=sm_75 -I. common/program/program.cpp day60_streams_and_graphs/01_pageable.cu -o pageable
+//   nvcc -O3 -std=c++20 -arch=sm_75 -I. common/core.cpp common/program/program.cpp day60_streams_and_graphs/01_pageable.cu -o pageable
 #include "day60_streams_and_graphs/numbers.cuh"
 
 using namespace day60;

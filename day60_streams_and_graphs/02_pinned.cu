@@ -3,7 +3,7 @@
 // The same from pinned memory, whose pages stay where they are. The copy engine reads them itself, so a copy is
 // as fast as the bus, and cudaMemcpyAsync() returns before it has begun. All is in one stream, so one thing
 // still follows the other: what is gained is the staging, and nothing overlaps.
-//   nvcc -O3 -std=c++20 -arch=sm_75 -I. common/program/program.cpp day60_streams_and_graphs/02_pinned.cu -o pinned
+//   nvcc -O3 -std=c++20 -arch=sm_75 -I. common/core.cpp common/program/program.cpp day60_streams_and_graphs/02_pinned.cu -o pinned
 #include "day60_streams_and_graphs/numbers.cuh"
 
 using namespace day60;

@@ -3,7 +3,7 @@
 // The work is cut into chunks, and neighbouring chunks go into different streams. A GPU has a copy engine for
 // each direction beside its multiprocessors, so while one chunk is computed the next one can be copied in and
 // the one before copied out. The slowest of the three sets the pace; the others hide behind it.
-//   nvcc -O3 -std=c++20 -arch=sm_75 -I. common/program/program.cpp day60_streams_and_graphs/03_overlapped.cu -o overlapped
+//   nvcc -O3 -std=c++20 -arch=sm_75 -I. common/core.cpp common/program/program.cpp day60_streams_and_graphs/03_overlapped.cu -o overlapped
 #include <algorithm>
 
 #include "day60_streams_and_graphs/parts.cuh"

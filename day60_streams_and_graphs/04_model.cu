@@ -4,7 +4,7 @@
 // take: the slowest part of every chunk one after the other, and for the first chunk the two other parts, which
 // nothing hides. Beside it stands what the pipeline does take. Many small chunks hide more, until the fixed cost
 // of each copy and launch shows.
-//   nvcc -O3 -std=c++20 -arch=sm_75 -I. common/program/program.cpp day60_streams_and_graphs/04_model.cu -o model
+//   nvcc -O3 -std=c++20 -arch=sm_75 -I. common/core.cpp common/program/program.cpp day60_streams_and_graphs/04_model.cu -o model
 #include <algorithm>
 
 #include "day60_streams_and_graphs/parts.cuh"

@@ -3,7 +3,7 @@
 // A chain of 1,000 kernels, each too small to keep a GPU busy for longer than its launch takes. A CUDA graph is
 // the same chain, recorded once from the stream ("captured"), checked and prepared once ("instantiated"), and
 // started by one call. A second recording with other arguments updates the prepared graph in place.
-//   nvcc -O3 -std=c++20 -arch=sm_75 -I. common/program/program.cpp day60_streams_and_graphs/05_launches.cu -o launches
+//   nvcc -O3 -std=c++20 -arch=sm_75 -I. common/core.cpp common/program/program.cpp day60_streams_and_graphs/05_launches.cu -o launches
 #include <chrono>
 
 #include "day60_streams_and_graphs/numbers.cuh"

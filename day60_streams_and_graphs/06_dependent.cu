@@ -3,7 +3,7 @@
 // Programmatic dependent launch: in the same chain a kernel may be put onto the GPU before the one ahead of it has
 // ended. It does what needs no result of it (here: finds its element), and then waits. What is hidden is the gap
 // between two kernels, in which blocks are started. Since compute capability 9.0.
-//   nvcc -O3 -std=c++20 -arch=sm_90 -I. common/program/program.cpp day60_streams_and_graphs/06_dependent.cu -o dependent
+//   nvcc -O3 -std=c++20 -arch=sm_90 -I. common/core.cpp common/program/program.cpp day60_streams_and_graphs/06_dependent.cu -o dependent
 #include "common/ptx.h"
 #include "day60_streams_and_graphs/numbers.cuh"
 

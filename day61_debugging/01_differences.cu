@@ -2,7 +2,7 @@
 //
 // How much a value is above the one before it: n + 1 values have n differences. The last value has no neighbour
 // behind it, so the guard must stop one thread earlier than there are values.
-//   nvcc -O3 -std=c++20 -arch=sm_75 -I. common/program/program.cpp day61_debugging/01_differences.cu -o differences
+//   nvcc -O3 -std=c++20 -arch=sm_75 -I. common/core.cpp common/program/program.cpp day61_debugging/01_differences.cu -o differences
 #include "common/buffer.h"
 #include "common/program.h"
 #include "common/util.h"

@@ -2,7 +2,7 @@
 //
 // Each pixel's right neighbour less the pixel, in rows of 256. A block works on four rows, one after the other, in the
 // same 1 KiB of shared memory. So it needs two barriers a row: one before the row is read, one before it is replaced.
-//   nvcc -O3 -std=c++20 -arch=sm_75 -I. common/program/program.cpp day61_debugging/02_gradient.cu -o gradient
+//   nvcc -O3 -std=c++20 -arch=sm_75 -I. common/core.cpp common/program/program.cpp day61_debugging/02_gradient.cu -o gradient
 #include "common/buffer.h"
 #include "common/program.h"
 #include "common/util.h"

@@ -2,7 +2,7 @@
 //
 // How often each of 256 bytes occurs. A block counts in shared memory and then adds its counts to the result. It has
 // fewer threads than bins, so each thread sets several bins to 0.
-//   nvcc -O3 -std=c++20 -arch=sm_75 -I. common/program/program.cpp day61_debugging/03_histogram.cu -o histogram
+//   nvcc -O3 -std=c++20 -arch=sm_75 -I. common/core.cpp common/program/program.cpp day61_debugging/03_histogram.cu -o histogram
 #include "common/buffer.h"
 #include "common/program.h"
 #include "common/util.h"

@@ -2,7 +2,7 @@
 //
 // Each element's share of its block's sum, in thousandths. The sum is made by halves: 128 threads add, then 64, then
 // 32 and so on. All 256 threads reach the barrier before each step, those that add and those that do not.
-//   nvcc -O3 -std=c++20 -arch=sm_75 -I. common/program/program.cpp day61_debugging/04_shares.cu -o shares
+//   nvcc -O3 -std=c++20 -arch=sm_75 -I. common/core.cpp common/program/program.cpp day61_debugging/04_shares.cu -o shares
 #include <algorithm>
 
 #include "common/buffer.h"

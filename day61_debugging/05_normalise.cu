@@ -2,7 +2,7 @@
 //
 // Readings of 16 samples, each normalised to mean 0 and variance 1, one reading a thread. The variance is the mean
 // of squared distances from the mean, which cannot be negative; mean(x x) - mean(x) mean(x) is the same on paper alone.
-//   nvcc -O3 -std=c++20 -arch=sm_75 -I. common/program/program.cpp day61_debugging/05_normalise.cu -o normalise
+//   nvcc -O3 -std=c++20 -arch=sm_75 -I. common/core.cpp common/program/program.cpp day61_debugging/05_normalise.cu -o normalise
 #include <cmath>
 
 #include "common/buffer.h"

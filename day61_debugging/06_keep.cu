@@ -2,7 +2,7 @@
 //
 // Keeps the positive elements, in their order. A block must know how many those before it keep, so blocks take
 // turns: each waits for its turn, adds its count to the total, and passes the turn on, whatever its count is.
-//   nvcc -O3 -std=c++20 -arch=sm_75 -I. common/program/program.cpp day61_debugging/06_keep.cu -o keep
+//   nvcc -O3 -std=c++20 -arch=sm_75 -I. common/core.cpp common/program/program.cpp day61_debugging/06_keep.cu -o keep
 #include "common/buffer.h"
 #include "common/program.h"
 #include "common/util.h"

@@ -2,7 +2,7 @@
 //
 // What a sensor's 14-bit codes mean, from a table of 16,384 entries in shared memory. That is 64 KiB, more than the
 // 48 KiB that a block gets unasked, so the host asks; and it checks the launch, which says nothing by itself.
-//   nvcc -O3 -std=c++20 -arch=sm_75 -I. common/program/program.cpp day61_debugging/07_lookup.cu -o lookup
+//   nvcc -O3 -std=c++20 -arch=sm_75 -I. common/core.cpp common/program/program.cpp day61_debugging/07_lookup.cu -o lookup
 #include "common/buffer.h"
 #include "common/program.h"
 #include "common/util.h"

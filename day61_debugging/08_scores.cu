@@ -2,7 +2,7 @@
 //
 // Rows of 100 numbers: how far each is from its row's mean, as a share of the farthest one (0 in a constant row). Batches
 // of rows go through two streams, so that one is copied while the other is computed. The host waits for both.
-//   nvcc -O3 -std=c++20 -arch=sm_75 -I. common/program/program.cpp day61_debugging/08_scores.cu -o scores
+//   nvcc -O3 -std=c++20 -arch=sm_75 -I. common/core.cpp common/program/program.cpp day61_debugging/08_scores.cu -o scores
 #include <algorithm>
 #include <cmath>
 

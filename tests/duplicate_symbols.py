@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Finds functions that two object files of a program both define.
+"""Finds functions that two object files of a program both define, and those that a day's kernels want of others.
 
-    duplicate_symbols.py OBJECT...
+    duplicate_symbols.py OBJECT... [--alone OBJECT...]
 
 A launcher that two files define is an error of the linker where it is a plain function, but a template's definitions are weak:
 the linker keeps one of them and says nothing, and the table then shows one kernel under two names. This looks for weak
@@ -12,6 +12,9 @@ is one, 2 if an object cannot be read.
 A weak function that several files include from one header is the same in all of them and is left out. Whether it is the same
 is told by the file of its definition, where the objects have line information, and by its instructions and the symbols that
 they refer to: two launchers of different kernels differ at least in those.
+
+The objects after --alone are a day's kernels and the course's core. Whoever uses the day's kernels links these and nothing else, so
+what they call of the course one of them must define.
 """
 import argparse
 import collections
@@ -56,9 +59,27 @@ def code(path, symbol):
     return [re.sub(r"\.(rodata|LC)\S*", ".rodata", line) for line in lines]
 
 
+def missing(objects):
+    """{name: an object that calls it} of the course's functions that none of these defines."""
+    called, defined = {}, set()
+    for path in objects:
+        listed = subprocess.run(["nm", path], capture_output=True, text=True, check=False)
+        if listed.returncode != 0:
+            print(f"{path}: {listed.stderr.strip() or 'cannot be read'}", file=sys.stderr)
+            sys.exit(2)
+        for *_, kind, name in map(str.split, listed.stdout.splitlines()):
+            if kind in "Uwv":
+                called.setdefault(name, path)
+            else:
+                defined.add(name)
+    wanted = sorted(called.keys() - defined)
+    return {name: called[symbol] for symbol, name in zip(wanted, demangled(wanted)) if re.search(r"\bday(s|\d\d)::", name)}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("objects", nargs="+")
+    parser.add_argument("--alone", nargs="+", default=[])
     arguments = parser.parse_args()
     found = collections.defaultdict(list)
     for path in dict.fromkeys(arguments.objects):
@@ -76,7 +97,10 @@ def main():
         print(f"error: {demangled([name])[0]} is defined {len(places)} times:")
         for path, _, size, place in places:
             print(f"  {place or path}  ({size} bytes in {path})")
-    print(f"{len(found)} functions in {len(arguments.objects)} objects, {bad} defined twice")
+    for name, path in missing(arguments.alone).items():
+        bad += 1
+        print(f"error: {path} calls {name}, which is no kernel's: nobody could link the day's kernels by themselves")
+    print(f"{len(found)} functions in {len(arguments.objects)} objects, {bad} errors")
     return 1 if bad else 0
 
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Behind common/program.h. A program is linked with this file alone, so what it needs of the harness is here.
+// Behind common/program.h. A program is linked with this file and with core.cpp, and not with the harness.
 #include "common/program.h"
 
 #include <cerrno>
@@ -11,12 +11,11 @@
 
 #include "common/device.h"
 #include "common/error.h"
-#include "common/harness/check.cpp"
-#include "common/harness/progress.cpp"
 #include "common/harness/text.h"
 #include "common/json.h"
 #include "common/machine.h"
 #include "common/output.h"
+#include "common/progress.h"
 #include "common/timing.h"
 
 namespace days {

@@ -4,7 +4,7 @@
 // numbers of each power of two from 2^-24 to 2^5, both signs. Compared with GELU itself and, where a form is made from
 // the formula with tanh, with that, both in double.
 //
-//   nvcc -O3 -std=c++20 -arch=sm_75 -I. day07_gelu/programs/accuracy.cu -o accuracy && ./accuracy
+//   nvcc -O3 -std=c++20 -arch=sm_75 -I. common/core.cpp day07_gelu/[0-9]*.cu day07_gelu/programs/accuracy.cu -o accuracy && ./accuracy
 
 #include <algorithm>
 #include <cmath>
@@ -12,14 +12,9 @@
 #include <cstring>
 #include <vector>
 
-#include "common/harness/check.cpp"
-#include "day07_gelu/01_erf.cu"
-#include "day07_gelu/03_erfc.cu"
-#include "day07_gelu/04_tanh.cu"
-#include "day07_gelu/05_sigmoid.cu"
-#include "day07_gelu/06_fast.cu"
-#include "day07_gelu/07_pairs.cu"
+#include "common/check.h"
 #include "day07_gelu/formulas.h"
+#include "day07_gelu/gelu.h"
 
 namespace day07 {
 namespace {

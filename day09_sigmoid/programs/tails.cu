@@ -3,7 +3,7 @@
 // Where do the tails end, and with how many digits? The rungs' own kernels on all 65,536 numbers of fp16 and of bf16, and on
 // fp32 numbers along both tails, compared with double.
 //
-//   nvcc -O3 -std=c++20 -arch=sm_75 -I. day09_sigmoid/programs/tails.cu -o tails && ./tails
+//   nvcc -O3 -std=c++20 -arch=sm_75 -I. common/core.cpp day09_sigmoid/[0-9]*.cu day09_sigmoid/programs/tails.cu -o tails && ./tails
 //
 // With -ftz=true, -prec-div=false or -use_fast_math on nvcc's line `naive` and `vectors` become what the flag makes of them.
 
@@ -14,15 +14,9 @@
 #include <string>
 #include <vector>
 
-#include "common/harness/check.cpp"
-#include "day09_sigmoid/02_vectors.cu"
-#include "day09_sigmoid/03_tails.cu"
-#include "day09_sigmoid/04_fast.cu"
-#include "day09_sigmoid/05_tanh.cu"
-#include "day09_sigmoid/06_pairs.cu"
-#include "day09_sigmoid/08_grad_even.cu"
-#include "day09_sigmoid/09_grad_from_y.cu"
+#include "common/check.h"
 #include "day09_sigmoid/formulas.h"
+#include "day09_sigmoid/sigmoid.h"
 
 namespace day09 {
 namespace {

@@ -3,12 +3,12 @@
 // What each size of tile takes, how many of its blocks a multiprocessor of this device holds at once, and which is
 // picked for square matrices.
 //
-//   nvcc -O3 -std=c++20 -arch=sm_75 -I. day11_matmul_dynamic_tiled/programs/tiles.cu -o tiles && ./tiles
+//   nvcc -O3 -std=c++20 -arch=sm_75 -I. common/core.cpp day11_matmul_dynamic_tiled/[0-9]*.cu day11_matmul_dynamic_tiled/programs/tiles.cu -o tiles && ./tiles
 
 #include <cstdio>
 
-#include "common/harness/check.cpp"
-#include "day11_matmul_dynamic_tiled/03_dynamic.cu"
+#include "common/device.h"
+#include "day11_matmul_dynamic_tiled/matmul.h"
 
 int main() {
   const int most = days::device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);

@@ -4,7 +4,7 @@
 // GELU over a small step either way, divided by both steps, beside the slope. Then, with the best step in double, how far
 // the rungs' own kernels are from it, in each type, on all numbers of 16 bits from -8 to 8 and 4,001 of fp32.
 //
-//   nvcc -O3 -std=c++20 -arch=sm_75 -I. day15_gelu_backward/programs/differences.cu -o differences && ./differences
+//   nvcc -O3 -std=c++20 -arch=sm_75 -I. common/core.cpp day15_gelu_backward/[0-9]*.cu day15_gelu_backward/programs/differences.cu -o differences && ./differences
 
 #include <algorithm>
 #include <cmath>
@@ -12,14 +12,9 @@
 #include <cstring>
 #include <vector>
 
-#include "common/harness/check.cpp"
-#include "day15_gelu_backward/01_inner.cu"
-#include "day15_gelu_backward/02_slope.cu"
-#include "day15_gelu_backward/03_recompute.cu"
-#include "day15_gelu_backward/04_byte.cu"
-#include "day15_gelu_backward/06_vectors.cu"
-#include "day15_gelu_backward/07_one_power.cu"
+#include "common/check.h"
 #include "day15_gelu_backward/formulas.h"
+#include "day15_gelu_backward/gelu_backward.h"
 
 namespace day15 {
 namespace {

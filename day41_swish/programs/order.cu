@@ -4,7 +4,7 @@
 // address make it: when does it stop to take in what is added? Then 1,000 orders of the same blocks' sums, as `block` might
 // meet them: how many different dbeta are there?
 //
-//   nvcc -O3 -std=c++20 -arch=sm_75 -I. day41_swish/programs/order.cu -o order && ./order
+//   nvcc -O3 -std=c++20 -arch=sm_75 -I. common/core.cpp day41_swish/[0-9]*.cu day41_swish/programs/order.cu -o order && ./order
 
 #include <algorithm>
 #include <cmath>
@@ -12,10 +12,10 @@
 #include <set>
 #include <vector>
 
-#include "common/harness/check.cpp"
+#include "common/check.h"
 #include "common/random.h"
-#include "day41_swish/04_stages.cu"
 #include "day41_swish/formulas.h"
+#include "day41_swish/swish.h"
 
 namespace day41 {
 namespace {

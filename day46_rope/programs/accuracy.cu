@@ -4,18 +4,15 @@
 // 0, of which the cosine and the sine are what comes out. For each position the worst of 256 positions from there on and
 // of 64 pairs, base 10,000, is compared with double. "16 bits" is rung 1 with the position rounded to bf16 first.
 //
-//   nvcc -O3 -std=c++20 -arch=sm_75 -I. day46_rope/programs/accuracy.cu -o accuracy && ./accuracy
+//   nvcc -O3 -std=c++20 -arch=sm_75 -I. common/core.cpp day46_rope/[0-9]*.cu day46_rope/programs/accuracy.cu -o accuracy && ./accuracy
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <vector>
 
-#include "common/harness/check.cpp"
-#include "day46_rope/01_product.cu"
-#include "day46_rope/02_approx.cu"
-#include "day46_rope/03_table.cu"
-#include "day46_rope/04_turns.cu"
+#include "common/check.h"
+#include "day46_rope/rope.h"
 
 namespace day46 {
 namespace {

@@ -304,7 +304,8 @@ class DayOnCuda(support.Case):
     def setUp(self):
         super().setUp()
         self.root = self.folder / "repository"
-        for name in ("common/harness.cu", "day05_matmul/01_x.cu", "day05_matmul/ladder.cpp", "day05_matmul/programs/p.cu",
+        for name in ("common/core.cpp", "common/harness.cu", "common/program/program.cpp", "day05_matmul/01_x.cu", "day05_matmul/ladder.cpp",
+                     "day05_matmul/exercise.cu", "day05_matmul/programs/p.cu", "day88_user/01_p.cu",
                      "day05_matmul/baselines/cublas.cu", "day05_matmul/baselines/cub.cu", "cmake/build.json"):
             path = self.root / name
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -322,12 +323,14 @@ class DayOnCuda(support.Case):
     def gpu(self, major, minor):
         self.replace(gpu, "detect", lambda: gpu.Probe(gpu.Gpu("Some GPU", (major, minor), 1 << 34), "580.1", (13, 0)))
 
+    def day(self, number):
+        return next(day for day in catalog.here() if day.number == number)
+
     def commands(self):
         support.forget()
         log = self.toolkit / "nvcc.log"
         log.unlink(missing_ok=True)
-        day = mock.Mock(target="day05_matmul")
-        self.assertEqual(run_build.build_day(day, "cuda"), self.root / "build" / "run" / "cuda" / "day05_matmul")
+        self.assertEqual(run_build.build_day(self.day(5), "cuda"), self.root / "build" / "run" / "cuda" / "day05_matmul")
         return [line for line in log.read_text().splitlines() if " -o " in line]
 
     def test_hopper_gets_its_features(self):
@@ -337,8 +340,23 @@ class DayOnCuda(support.Case):
     def test_sources(self):
         lines = self.commands()
         compiled = sorted(line.split(" -c ")[1].split()[0] for line in lines if " -c " in line)
-        self.assertEqual(compiled, ["common/harness.cu", "day05_matmul/01_x.cu", "day05_matmul/ladder.cpp"])
-        self.assertEqual(len(lines), 4)
+        self.assertEqual(compiled, ["common/core.cpp", "common/harness.cu", "day05_matmul/01_x.cu", "day05_matmul/exercise.cu",
+                                    "day05_matmul/ladder.cpp"])
+        self.assertEqual(len(lines), 6)
+
+    def test_kernels_of_another_day(self):
+        note = self.root / "day88_user" / "README.md"
+        note.write_text("---\nkind: program\nuses: [5]\n---\n")
+        support.forget()
+        run_build.build_programs(self.day(88), ["day88_user/01_p.cu"], "cuda")
+        lines = [line for line in (self.toolkit / "nvcc.log").read_text().splitlines() if " -o " in line]
+        compiled = sorted(line.split(" -c ")[1].split()[0] for line in lines if " -c " in line)
+        self.assertEqual(compiled, ["common/core.cpp", "common/program/program.cpp", "day05_matmul/01_x.cu", "day88_user/01_p.cu"])
+        for wrong in ("7", "88"):
+            note.write_text(f"---\nkind: program\nuses: [{wrong}]\n---\n")
+            with self.assertRaises(DaysError) as caught:
+                run_build.build_programs(self.day(88), ["day88_user/01_p.cu"], "cuda")
+            self.assertIn(f"day88_user/README.md uses day {wrong}: there is no other day", caught.exception.message)
 
     def test_baselines_of_the_libraries_that_are_found(self):
         base = self.folder / "site-packages" / "nvidia" / "cu13"
@@ -368,7 +386,7 @@ class DayOnCuda(support.Case):
         self.commands()
         self.assertEqual(self.commands(), [])
         self.gpu(7, 5)
-        self.assertEqual(len(self.commands()), 4, "another GPU")
+        self.assertEqual(len(self.commands()), 6, "another GPU")
 
 
 class Architectures(unittest.TestCase):

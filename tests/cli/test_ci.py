@@ -174,8 +174,8 @@ class CpuTable(support.Case):
         return code, out.getvalue()
 
     def test_sums(self):
-        plain = self.build("cpu", ["0m9.00s 0m1.00s day05_objects a.o",  # compiled again since
-                                   "0m1.50s 0m0.50s day05_objects a.o", "1m1.00s 0m0.00s simt b.o",
+        plain = self.build("cpu", ["0m9.00s 0m1.00s day05_kernels a.o",  # compiled again since
+                                   "0m1.50s 0m0.50s day05_kernels a.o", "1m1.00s 0m0.00s simt b.o",
                                    "0m0.02s 0m0.02s day05_test c d.o", "0m0.30s 0m0.00s day05_test bin/day05_test",
                                    "0m50.00s 0m0.00s day05_bench e.o"],
                            {"day05_test": "12 kernels run, 3 skipped (2: a; 1: b); 4.5 s of CPU", "simt_test": "x"})
@@ -187,7 +187,7 @@ class CpuTable(support.Case):
         self.assertIn("16.8 s a day on average, 16.8 at most; 1 of 4 objects were cached", text)
 
     def test_budget(self):
-        folder = self.build("cpu", ["0m1.00s 0m0.00s day05_objects a.o", "0m59.50s 0m0.00s day06_objects b.o"],
+        folder = self.build("cpu", ["0m1.00s 0m0.00s day05_kernels a.o", "0m59.50s 0m0.00s day06_kernels b.o"],
                             {"day06_test": "1 kernels run, 0 skipped; 1.0 s of CPU"})
         code, text = self.run_table(folder)
         self.assertEqual(code, 1)

@@ -24,7 +24,7 @@ class Passed(support.Case):
         super().setUp()
         root = self.folder / "repository"
         self.day_folder, self.build = root / "day05_matmul", root / "build" / "cpu"
-        self.objects = self.build / "CMakeFiles" / "day05_objects.dir" / "day05_matmul"
+        self.objects = self.build / "CMakeFiles" / "day05_kernels.dir" / "day05_matmul"
         for folder in (self.day_folder, self.objects):
             folder.mkdir(parents=True)
         support.describe(self.day_folder, *_LADDERS)
@@ -75,7 +75,7 @@ class Passed(support.Case):
 
     def test_all_runs_where_a_rung_is_new(self):
         self.edit("03_wide")
-        self.tool("ninja", (self.bin / "ninja").read_text() + "echo CMakeFiles/day05_objects.dir/day05_matmul/04_new.cu.o\n")
+        self.tool("ninja", (self.bin / "ninja").read_text() + "echo CMakeFiles/day05_kernels.dir/day05_matmul/04_new.cu.o\n")
         self.assertEqual(self.spared(), set())
 
     def test_all_runs_with_another_environment(self):

@@ -154,7 +154,7 @@ class Day(support.Case):
         for name in ("01_one", "02_two", "exercise"):
             (self.day / f"{name}.cu").write_text('const days::About about{"x", "does ' + name + '", 1, 1};\n// your code\n')
         self.scripts = {}
-        self.replace(run_build, "build_programs", lambda sources, *_: {source: self.script(source) for source in sources})
+        self.replace(run_build, "build_programs", lambda day, sources, *_: {source: self.script(source) for source in sources})
         self.replace(gpu, "detect", lambda: gpu.Probe())
         support.forget()
 

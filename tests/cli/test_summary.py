@@ -195,8 +195,8 @@ not built
                       self.run_days("test", code=3)[1])
 
     def test_does_not_compile(self):
-        self.cmake(build="""echo '[1/9] Building CXX object day05_matmul/CMakeFiles/day05_objects.dir/02_x.cu.o'
-echo 'FAILED: day05_matmul/CMakeFiles/day05_objects.dir/02_x.cu.o'
+        self.cmake(build="""echo '[1/9] Building CXX object day05_matmul/CMakeFiles/day05_kernels.dir/02_x.cu.o'
+echo 'FAILED: day05_matmul/CMakeFiles/day05_kernels.dir/02_x.cu.o'
 echo "day05_matmul/02_x.cu:7:3: error: expected ;"; exit 1""")
         err = self.run_days("test", code=1)[1]
         self.assertIn("day05_matmul/02_x.cu:7:3: error: expected ;", err)

@@ -35,7 +35,7 @@ class Day:
         return f"day{self.number:02d}_{self.name}"
 
     def front_matter(self):
-        """title, kind, builds_on, minutes, as the note says them; {} without a note."""
+        """title, kind, builds_on, uses, minutes, as the note says them; {} without a note."""
         try:
             text = (self.folder / "README.md").read_text(encoding="utf-8")
         except OSError:
@@ -127,6 +127,18 @@ def hangs_on(day):
 def here():
     """The days that can be run, by number."""
     return sorted((day for day in all_days() if day.folder), key=lambda day: day.number)
+
+
+def used_by(day):
+    """The days whose kernels this one is linked with, by its note's `uses: [12, 43]`; DaysError where one has none."""
+    used = []
+    for number in day.front_matter().get("uses", []):
+        found = next((other for other in here() if other.number == number), None)
+        if found is None or found.kind != "ladder" or found.number == day.number:
+            raise DaysError(f"{day.target}/README.md uses day {number}: there is no other day of that number with a ladder in C++",
+                            "./days list")
+        used.append(found)
+    return used
 
 
 def resolve(word, command):

@@ -45,7 +45,7 @@ def chosen(day, words, command):
 def build(day, names, backend, checked=False):
     """{name: path of its executable}"""
     wanted = {name: source_of(day, name) for name in names}
-    built = run_build.build_programs(list(wanted.values()), backend, checked)
+    built = run_build.build_programs(day, list(wanted.values()), backend, checked)
     return {name: built[source] for name, source in wanted.items()}
 
 

@@ -68,7 +68,7 @@ class Judged:
     source: str  # below the root
 
     def build(self, backend="simt", checked=False):
-        return run_build.build_programs([self.source], backend, checked)[self.source]
+        return run_build.build_programs(self.day, [self.source], backend, checked)[self.source]
 
 
 def _run(program, flags=(), **environment):

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from days_cli import gpu as gpus
-from days_cli import compiler_messages, paths, settings, toolchain
+from days_cli import catalog, compiler_messages, paths, settings, toolchain
 from days_cli.builder import DEPS, OUT, TARGET, Build, Step, lock
 
 def _deps(target=TARGET):
@@ -223,6 +223,16 @@ def take_built(folder, days):
     os.environ[_BUILT] = str(folder)
 
 
+def _used(day):
+    """The kernels that the day takes from other days (`uses: [12, 43]`): their .cu files but exercise.cu."""
+    return [source for used in catalog.used_by(day) for source in settings.expand([f"{used.target}/*.cu"])
+            if not source.endswith("/exercise.cu")]
+
+
+def _core():
+    return settings.load()["core"]
+
+
 def build_day(day, backend, checked=False, exercise=None, traced=False, rung=None, alone=None):
     """The path of the day's executable, brought up to date. exercise: a .cu file that takes exercise.cu's place, or, with a
     Rung, that of its launcher. alone: the rung's file that checks or traces are for, since no other rung runs: those are compiled as for
@@ -230,7 +240,7 @@ def build_day(day, backend, checked=False, exercise=None, traced=False, rung=Non
     built = paths.RUN_BUILD / "cuda" / day.target
     if backend == "cuda" and not exercise and os.environ.get(_BUILT) and built.is_symlink() and built.exists():
         return built
-    sources = settings.expand([f"{day.target}/*.cu", f"{day.target}/*.cpp"]) + _harness(backend)
+    sources = [*settings.expand([f"{day.target}/*.cu", f"{day.target}/*.cpp"]), *_used(day), _core(), *_harness(backend)]
     name = day.target
     renamed = {}
     if rung and exercise:
@@ -259,7 +269,7 @@ def build_day(day, backend, checked=False, exercise=None, traced=False, rung=Non
 
 def build_host(day):
     """The path of the day's executable without its kernels, which can say what its ladders are and launch nothing."""
-    sources = settings.expand([f"{day.target}/*.cpp"]) + _harness("simt")
+    sources = [*settings.expand([f"{day.target}/*.cpp"]), _core(), *_harness("simt")]
     missing = ["-Wl,-undefined,dynamic_lookup"] if sys.platform == "darwin" else ["-no-pie", "-Wl,--unresolved-symbols=ignore-all"]
     step = Simt().program(f"{day.target}_host", [source for source in sources if source != f"{day.target}/main.cpp"], more=missing)
     with lock(paths.RUN_BUILD):
@@ -269,7 +279,7 @@ def build_host(day):
 
 def build_library(day, backend):
     """The path of the day's shared library (common/library.h), brought up to date."""
-    sources = settings.expand([f"{day.target}/*.cu", f"{day.target}/*.cpp", "common/*.cpp"]) + _harness(backend)
+    sources = [*settings.expand([f"{day.target}/*.cu", f"{day.target}/*.cpp", "common/*.cpp"]), *_used(day), *_harness(backend)]
     sources = [source for source in sources if source != f"{day.target}/main.cpp"]
     name = f"libday{day.number:02d}.so"
     if backend == "cuda":
@@ -298,11 +308,11 @@ def build_file(path, name, flags):
     return step.output
 
 
-def build_programs(sources, backend, checked=False):
-    """The paths of stand-alone programs, each of one .cu file, brought up to date together: {source: path}."""
+def build_programs(day, sources, backend, checked=False):
+    """The paths of a day's programs, each of one .cu file, brought up to date together: {source: path}."""
     maker = Cuda() if backend == "cuda" else Simt(checked)
-    steps = {source: maker.program("programs/" + _program_name(source), [source, settings.load()["program"]])
-             for source in sources}
+    more = [*_used(day), _core(), settings.load()["program"]]
+    steps = {source: maker.program("programs/" + _program_name(source), [source, *more]) for source in sources}
     with lock(paths.RUN_BUILD):
         Build().run(list(steps.values()))
     return {source: step.output for source, step in steps.items()}

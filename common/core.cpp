@@ -1,15 +1,44 @@
 // SPDX-License-Identifier: MIT
-#include "common/progress.h"
-
+//
+// What every program of the course is linked with, once, whatever else it holds: what common/check.h throws, and
+// common/progress.h. Kernels need nothing else of common/ that is not a header.
 #include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <stdexcept>
 #include <string>
 
+#include "common/check.h"
+#include "common/error.h"
+#include "common/progress.h"
+
 namespace days {
+namespace detail {
+
+void throw_cuda_error(cudaError_t code, const char* expression, const char* file, int line) {
+  throw CudaError(code, expression, file, line);
+}
+
+void throw_invalid_argument(std::initializer_list<Piece> pieces) {
+  std::string text;
+  for (const Piece& piece : pieces) {
+    if (piece.kind == Piece::kText) {
+      text += piece.text;
+      continue;
+    }
+    text += ' ';  // not " " + ..., for which g++ 12 warns of an overlap that cannot be
+    text += piece.kind == Piece::kReal     ? std::to_string(piece.real)
+            : piece.kind == Piece::kSigned ? std::to_string(static_cast<long long>(piece.whole))
+                                           : std::to_string(piece.whole);
+  }
+  throw std::invalid_argument(text);
+}
+
+}  // namespace detail
+
 namespace {
 
 struct Progress {
