@@ -91,7 +91,11 @@ class Instance {
   // prepare, launch and verify, and where again() says so once more; a row that is set up is launched twice
   // after it. An exception from the launcher, or an error of the device, becomes a note of the report.
   Report run(const Row& row, cudaStream_t stream, const Watch& watch = {});
-  // The same of a row that may refuse the shape, and then has to leave all as it was. Nothing: it refused.
+  // The same by a CUDA graph, which holds what the launcher queues and is launched twice: whoever calls a rung a
+  // thousand times a second does so. A launcher that waits, allocates, or asks the device for something cannot be
+  // captured.
+  Report run_captured(const Row& row, cudaStream_t stream);
+  // The same as run() of a row that may refuse the shape, and then has to leave all as it was. Nothing: it refused.
   std::optional<Report> run_or_refuse(const Row& row, cudaStream_t stream, const Watch& watch = {});
   // prepare and launch, for a shape that the row's .needs rules out: the launcher must throw
   // std::invalid_argument.

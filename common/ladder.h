@@ -61,17 +61,17 @@
 #define REGISTER_LADDER(ladder) \
   [[maybe_unused]] static const bool DAYS_JOIN(days_ladder_, __LINE__) = ::days::register_ladder(ladder)
 
-// Makes a library's launcher a contestant of the ladder of that name, which lists it with .baseline(name). At
+// Makes a library's launcher a contestant of the day's ladder of that name, which lists it with .baseline(name). At
 // namespace scope in a file of its own, baselines/*.cu. Further arguments are the element types; without them
 // every type of types.h that the launcher accepts, but for fp8 and packed ones.
-#define REGISTER_BASELINE(problem, ladder_name, name, launcher, ...)          \
-  [[maybe_unused]] static const bool DAYS_JOIN(days_baseline_, __LINE__) =    \
-      ::days::detail::register_baseline<problem>(ladder_name, name, launcher, \
+#define REGISTER_BASELINE(problem, ladder_name, name, launcher, ...)                      \
+  [[maybe_unused]] static const bool DAYS_JOIN(days_baseline_, __LINE__) =                \
+      ::days::detail::register_baseline<problem>({__FILE__, ladder_name, name}, launcher, \
                                                  ::days::Type<std::tuple<__VA_ARGS__>>{})
 // The same for what the library's launcher takes from p.setup: State setup(const problem<T>&, cudaStream_t).
-#define REGISTER_BASELINE_SETUP(problem, ladder_name, name, setup, ...)          \
-  [[maybe_unused]] static const bool DAYS_JOIN(days_baseline_setup_, __LINE__) = \
-      ::days::detail::register_baseline_setup<problem>(ladder_name, name, setup, \
+#define REGISTER_BASELINE_SETUP(problem, ladder_name, name, setup, ...)                      \
+  [[maybe_unused]] static const bool DAYS_JOIN(days_baseline_setup_, __LINE__) =             \
+      ::days::detail::register_baseline_setup<problem>({__FILE__, ladder_name, name}, setup, \
                                                        ::days::Type<std::tuple<__VA_ARGS__>>{})
 #define DAYS_JOIN(a, b) DAYS_JOIN_NOW(a, b)
 #define DAYS_JOIN_NOW(a, b) a##b
@@ -136,9 +136,6 @@ const char* name_of() {
   }
 }
 
-// "day05_matmul" of ".../day05_matmul/ladder.cpp"; "" where no folder of the path is a day.
-std::string day_of(const std::string& file);
-
 // Problems are passed as void* from here on: Row and Typed belong to one Problem<T> each, and the ladder
 // hands them only that.
 using Launch = Function<void(const void* problem, cudaStream_t)>;
@@ -190,39 +187,44 @@ constexpr SetUp::Call* setup_call() {
 using AllTypes = std::tuple<float, double, half, bf16, int8_t, uint8_t, int16_t, uint16_t, int32_t, uint32_t,
                             int64_t, uint64_t>;
 
-void add_baseline(const char* ladder, const char* name, const std::type_info& problem, const Launch& launch);
-void add_baseline_setup(const char* ladder, const char* name, const std::type_info& problem,
-                        const SetUp& setup);
+// A library's row: `file` tells the day.
+struct BaselineRow {
+  const char* file;
+  const char* ladder;
+  const char* name;
+};
+void add_baseline(const BaselineRow& row, const std::type_info& problem, const Launch& launch);
+void add_baseline_setup(const BaselineRow& row, const std::type_info& problem, const SetUp& setup);
 
 template <template <class> class Problem, class T, class F>
-void register_one(const char* ladder, const char* name, F launcher) {
+void register_one(const BaselineRow& row, F launcher) {
   if constexpr (std::is_invocable_v<F, const Problem<T>&, cudaStream_t>) {
-    add_baseline(ladder, name, typeid(Problem<T>), erase_launcher<Problem<T>>(launcher));
+    add_baseline(row, typeid(Problem<T>), erase_launcher<Problem<T>>(launcher));
   }
 }
 // No types given: all that the launcher accepts.
 template <template <class> class Problem, class F, class... Ts>
-bool register_baseline(const char* ladder, const char* name, F launcher, Type<std::tuple<Ts...>>) {
+bool register_baseline(const BaselineRow& row, F launcher, Type<std::tuple<Ts...>>) {
   if constexpr (sizeof...(Ts) == 0) {
-    return register_baseline<Problem>(ladder, name, launcher, Type<AllTypes>{});
+    return register_baseline<Problem>(row, launcher, Type<AllTypes>{});
   } else {
-    (register_one<Problem, Ts>(ladder, name, launcher), ...);
+    (register_one<Problem, Ts>(row, launcher), ...);
     return true;
   }
 }
 
 template <template <class> class Problem, class T, class F>
-void register_one_setup(const char* ladder, const char* name, F setup) {
+void register_one_setup(const BaselineRow& row, F setup) {
   if constexpr (std::is_invocable_v<F, const Problem<T>&, cudaStream_t>) {
-    add_baseline_setup(ladder, name, typeid(Problem<T>), {capture(setup), setup_call<F, Problem<T>>()});
+    add_baseline_setup(row, typeid(Problem<T>), {capture(setup), setup_call<F, Problem<T>>()});
   }
 }
 template <template <class> class Problem, class F, class... Ts>
-bool register_baseline_setup(const char* ladder, const char* name, F setup, Type<std::tuple<Ts...>>) {
+bool register_baseline_setup(const BaselineRow& row, F setup, Type<std::tuple<Ts...>>) {
   if constexpr (sizeof...(Ts) == 0) {
-    return register_baseline_setup<Problem>(ladder, name, setup, Type<AllTypes>{});
+    return register_baseline_setup<Problem>(row, setup, Type<AllTypes>{});
   } else {
-    (register_one_setup<Problem, Ts>(ladder, name, setup), ...);
+    (register_one_setup<Problem, Ts>(row, setup), ...);
     return true;
   }
 }
@@ -437,12 +439,19 @@ struct LadderInfo {
 // The ladders of this program, in the order of their registration. A program of several files that register
 // some must not rely on the order of the files.
 const std::vector<const LadderInfo*>& registered_ladders();
-// The ladder must live as long as the program. Returns true.
+// The ladder must live as long as the program. Returns true. Throws std::invalid_argument where the day has one of this name already.
 bool register_ladder(const LadderInfo& ladder);
 
 // What the tools know of a day's ladders, as JSON: the same on every machine and in every build. A day keeps it
 // in its ladder.json.
 std::string description(const std::vector<const LadderInfo*>& ladders);
+
+// The day's ladder of this name ("day05_matmul", "matmul"). Throws std::invalid_argument where there is none.
+const LadderInfo& find_ladder(const std::string& day, const std::string& name);
+// By "day05_matmul/matmul", or by the name alone, where only one day of the program has it.
+const LadderInfo& find_ladder(const std::string& name);
+// "day05_matmul" of a path below that folder; "" where no folder of the path is a day.
+std::string day_of(const std::string& file);
 
 template <template <class> class Problem, class... Ts>
 class Ladder : public LadderInfo {

@@ -63,13 +63,6 @@ int guarded(const Body& body) {
   }
 }
 
-const LadderInfo& find_ladder(const char* name) {
-  for (const LadderInfo* ladder : registered_ladders()) {
-    if (ladder->name == name) return *ladder;
-  }
-  throw std::invalid_argument(std::string("no ladder \"") + name + "\"");
-}
-
 size_t find_type(const LadderInfo& ladder, const char* name) {
   for (size_t type = 0; type < ladder.types.size(); ++type) {
     if (ladder.types[type].name == name) return type;

@@ -26,12 +26,13 @@
 namespace days {
 namespace testing_detail {
 
-// The ladder of this name, and the place of the problem's type in it. Throws std::invalid_argument.
+// The ladder of this name of the file's day, and the place of the problem's type in it. Throws std::invalid_argument.
 struct LadderAndType {
   const LadderInfo& ladder;
   size_t type;
 };
-LadderAndType find_ladder(const char* name, const std::type_info& problem);
+LadderAndType find_ladder(const char* name, const std::type_info& problem,
+                          const char* file = __builtin_FILE());
 
 // What the process says that runs wrong kernels (must_reject.h) of the one of that name.
 std::string output_of_wrong(const std::string& name);
@@ -63,11 +64,11 @@ class Variant {
   Function<bool(const void*)> needs_;
 };
 
-// All variants of the ladder that have the problem's type, in the order of the ladder, without the exercise
+// All variants of the calling day's ladder that have the problem's type, in the order of the ladder, without the exercise
 // and libraries.
 template <class Problem>
-std::vector<Variant<Problem>> variants(const char* ladder) {
-  const auto [info, type] = testing_detail::find_ladder(ladder, typeid(Problem));
+std::vector<Variant<Problem>> variants(const char* ladder, const char* file = __builtin_FILE()) {
+  const auto [info, type] = testing_detail::find_ladder(ladder, typeid(Problem), file);
   std::vector<Variant<Problem>> all;
   for (const Row& row : info.rows) {
     if (!row.baseline && !row.exercise && row.launch[type])

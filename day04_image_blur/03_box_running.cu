@@ -85,7 +85,7 @@ void launch_rows(const Blur<uint8_t>& p, const uint32_t* sums, cudaStream_t stre
 
 void box_running(const Blur<uint8_t>& p, cudaStream_t stream) {
   require_extents(p, "box_running");
-  const size_t needed = sizeof(uint32_t) * static_cast<size_t>(p.pixels());
+  const size_t needed = box_running_workspace(p);
   days::require(p.workspace.bytes >= needed, "box_running: needs a workspace of bytes:", needed);
   uint32_t* sums = static_cast<uint32_t*>(p.workspace.data);
   const dim3 columns(days::ceil_div(p.width, kThreads), days::ceil_div(p.height, kColumnRun), p.planes);

@@ -70,7 +70,7 @@ __global__ void columns_pass(const Between<T>* between,  // (planes, height, wid
 
 template <class T>
 Between<T>* between_of(const Blur<T>& p, const char* variant) {
-  const size_t needed = sizeof(Between<T>) * static_cast<size_t>(p.pixels());
+  const size_t needed = gauss_separable_workspace(p);
   days::require(p.workspace.bytes >= needed, variant, ": needs a workspace of bytes:", needed);
   return static_cast<Between<T>*>(p.workspace.data);
 }

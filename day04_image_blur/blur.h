@@ -98,6 +98,15 @@ inline constexpr int kRegistersMaxRadius = 8;  // of the rung that is compiled o
 inline constexpr auto kRadiusOfRegisters =
     days::at_most("radius", kRegistersMaxRadius, [](const auto& p) { return p.radius; });
 
+// Bytes of workspace: the sums of box_running, and what gauss_separable and gauss_constant leave between their passes.
+inline size_t box_running_workspace(const Blur<uint8_t>& p) {
+  return sizeof(uint32_t) * static_cast<size_t>(p.pixels());
+}
+template <class T>
+size_t gauss_separable_workspace(const Blur<T>& p) {
+  return sizeof(Between<T>) * static_cast<size_t>(p.pixels());
+}
+
 template <class T>
 void require_extents(const Blur<T>& p, const char* variant) {
   days::require(p.planes > 0 && p.planes <= days::kMaxGridY, variant, ": planes must be 1 to 65535, not",

@@ -120,7 +120,7 @@ const auto box_blur =
         .needs(kHeightAlongY, kBoxTileFits)
         .variant("box_running", LAUNCHER(box_running))
         .needs(kHeightAlongY)
-        .workspace([](const auto& p) { return sizeof(uint32_t) * static_cast<size_t>(p.pixels()); })
+        .workspace(LAUNCHER(box_running_workspace))
         .exercise(LAUNCHER(exercise), "a box blur that fetches a tile and its halo once", "box_direct",
                   "box_shared", {.reads_per_input = 3})
         .needs(kHeightAlongY, kBoxTileFits)
@@ -157,12 +157,10 @@ const auto gaussian_blur =
         .needs(kHeightAlongY)
         .variant("gauss_separable", LAUNCHER(gauss_separable))
         .needs(kHeightAlongY)
-        .workspace(
-            []<class T>(const Blur<T>& p) { return sizeof(Between<T>) * static_cast<size_t>(p.pixels()); })
+        .workspace(LAUNCHER(gauss_separable_workspace))
         .variant("gauss_constant", LAUNCHER(gauss_constant))
         .needs(kHeightAlongY)
-        .workspace(
-            []<class T>(const Blur<T>& p) { return sizeof(Between<T>) * static_cast<size_t>(p.pixels()); })
+        .workspace(LAUNCHER(gauss_separable_workspace))
         .variant("gauss_shared", LAUNCHER(gauss_shared))
         .needs(kHeightAlongY, kGaussTileFits)
         .variant("gauss_registers", LAUNCHER(gauss_registers))

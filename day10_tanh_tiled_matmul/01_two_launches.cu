@@ -58,7 +58,7 @@ void tanh_alone(const TanhOf<float>& p, cudaStream_t stream) {
 void tanh_two_launches(const TanhMatmul<float>& p, cudaStream_t stream) {
   days::require_matmul(p, "two_launches");
   days::require_needs(p, "two_launches", kMAlongY);
-  const size_t bytes = sizeof(float) * static_cast<size_t>(p.m) * static_cast<size_t>(p.n);
+  const size_t bytes = tanh_two_launches_workspace(p);
   days::require(p.workspace.bytes >= bytes, "two_launches: needs a workspace of", bytes, " bytes, not",
                 p.workspace.bytes);
   product_then_tanh(p, static_cast<float*>(p.workspace.data), "two_launches", stream);

@@ -75,9 +75,7 @@ const auto tanh_matmul = days::with_hostile_matmuls(
               .types<float>()
               .variant("two_launches", LAUNCHER(tanh_two_launches))
               .needs(kMAlongY)
-              .workspace([](const auto& p) {
-                return sizeof(float) * static_cast<size_t>(p.m) * static_cast<size_t>(p.n);
-              })
+              .workspace(LAUNCHER(tanh_two_launches_workspace))
               .variant("in_place", LAUNCHER(tanh_in_place))
               .needs(kMAlongY)
               .variant("fused", LAUNCHER(tanh_fused))

@@ -39,6 +39,9 @@ inline constexpr auto kMAlongY = days::at_most("m", 32 * days::kMaxGridY, [](con
 void tanh_alone(const TanhOf<float>&, cudaStream_t);
 // Two kernels, with the product in the workspace or in c in between; one.
 void tanh_two_launches(const TanhMatmul<float>&, cudaStream_t);
+inline size_t tanh_two_launches_workspace(const TanhMatmul<float>& p) {
+  return sizeof(float) * static_cast<size_t>(p.m) * static_cast<size_t>(p.n);
+}
 void tanh_in_place(const TanhMatmul<float>&, cudaStream_t);
 void tanh_fused(const TanhMatmul<float>&, cudaStream_t);
 // Four kernels, two, one.

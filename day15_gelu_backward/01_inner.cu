@@ -43,7 +43,7 @@ __global__ void __launch_bounds__(kThreads)
 
 template <class T>
 void gelu_step_inner(const GeluStep<T>& p, cudaStream_t stream) {
-  const unsigned blocks = blocks_of_vectors(p, "inner", sizeof(T));
+  const unsigned blocks = blocks_of_vectors(p, "inner", gelu_step_inner_workspace(p));
   T* kept = static_cast<T*>(p.workspace.data);
   inner_forward_kernel<<<blocks, kThreads, 0, stream>>>(p.x, p.y, kept, p.n);
   CUDA_CHECK_LAUNCH();

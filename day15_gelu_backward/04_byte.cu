@@ -62,7 +62,7 @@ __global__ void __launch_bounds__(kThreads)
 
 template <class T>
 void gelu_step_byte(const GeluStep<T>& p, cudaStream_t stream) {
-  const unsigned blocks = blocks_of_vectors(p, "byte", 1);
+  const unsigned blocks = blocks_of_vectors(p, "byte", gelu_step_byte_workspace(p));
   uint8_t* kept = static_cast<uint8_t*>(p.workspace.data);
   byte_forward_kernel<<<blocks, kThreads, 0, stream>>>(p.x, p.y, kept, p.n);
   CUDA_CHECK_LAUNCH();

@@ -64,16 +64,28 @@ unsigned blocks_of_vectors(const GeluBackward<T>& p, const char* variant) {
   days::require_needs(p, variant, kAligned);
   return blocks;
 }
-// Of a step, whose forward pass keeps so many bytes of each element in the workspace.
+// Bytes of workspace of a step: an element of T each is kept from forward to backward, or a byte; recompute keeps nothing.
 template <class T>
-unsigned blocks_of_vectors(const GeluStep<T>& p, const char* variant, size_t kept) {
+size_t gelu_step_inner_workspace(const GeluStep<T>& p) {
+  return sizeof(T) * static_cast<size_t>(p.n);
+}
+template <class T>
+size_t gelu_step_slope_workspace(const GeluStep<T>& p) {
+  return gelu_step_inner_workspace(p);
+}
+template <class T>
+size_t gelu_step_byte_workspace(const GeluStep<T>& p) {
+  return static_cast<size_t>(p.n);
+}
+// Of a step that needs so many bytes of workspace.
+template <class T>
+unsigned blocks_of_vectors(const GeluStep<T>& p, const char* variant, size_t needed) {
   const unsigned blocks = days::grid_of(p.n, kThreads * 16 / static_cast<int64_t>(sizeof(T)), variant);
   const auto apart = [&p](const T* a, const T* b) { return a != b && days::same_or_apart(a, b, p.n); };
   days::require(apart(p.x, p.y) && apart(p.x, p.dx) && apart(p.dy, p.y) && apart(p.y, p.dx) &&
                     days::same_or_apart(p.dy, p.dx, p.n),
                 variant, ": x, dy, y and dx must lie apart, except that dx may be dy");
   days::require_needs(p, variant, kStepAligned);
-  const size_t needed = kept * static_cast<size_t>(p.n);
   days::require(p.workspace.bytes >= needed, variant, ": needs a workspace of bytes:", needed);
   return blocks;
 }

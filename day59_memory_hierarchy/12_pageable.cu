@@ -5,6 +5,9 @@
 // mapped: no copy. The kernel reads pinned memory through the bus, a sector at a time, as if it were its own.
 // managed: one pointer for both sides. Pages go to the side that touches them; here to the host, and back by the kernel.
 // Bound by: the bus, and by who drives it: CPU, copy engine, loads, page faults.
+#include <cstring>
+#include <vector>
+
 #include "day59_memory_hierarchy/memory.h"
 
 namespace day59 {
@@ -29,19 +32,40 @@ unsigned blocks_of(const Fetch<uint32_t>& p, const char* variant) {
   return static_cast<unsigned>(blocks);
 }
 
-// Pages of managed memory, in the order of the stream, back to the host. Where kernels run on the CPU they never left.
+// Pages of managed memory, in the order of the stream, back to the host. Where kernels run on the CPU they never left; and a
+// graph has no node for it, so from one they come but once.
 void send_home(const uint32_t* data, size_t bytes, cudaStream_t stream) {
 #if defined(__SIMT__)
   static_cast<void>(data), static_cast<void>(bytes), static_cast<void>(stream);
-#elif CUDART_VERSION >= 13000
+#else
+  cudaStreamCaptureStatus capturing;
+  CUDA_CHECK(cudaStreamIsCapturing(stream, &capturing));
+  if (capturing != cudaStreamCaptureStatusNone) return;
+#if CUDART_VERSION >= 13000
   const cudaMemLocation host = {cudaMemLocationTypeHost, 0};
   CUDA_CHECK(cudaMemPrefetchAsync(data, bytes, host, 0, stream));
 #else
   CUDA_CHECK(cudaMemPrefetchAsync(data, bytes, cudaCpuDeviceId, stream));
 #endif
+#endif
 }
 
 }  // namespace
+
+HostCopy::HostCopy(const uint32_t* device, size_t bytes, Kind kind, cudaStream_t stream) : kind_(kind) {
+  if (kind == Kind::kPageable) data_ = new uint32_t[bytes / sizeof(uint32_t)];
+  if (kind == Kind::kPinned) CUDA_CHECK(cudaMallocHost(&data_, bytes));
+  if (kind == Kind::kManaged) CUDA_CHECK(cudaMallocManaged(&data_, bytes));
+  std::vector<uint32_t> values(bytes / sizeof(uint32_t));
+  CUDA_CHECK(cudaMemcpyAsync(values.data(), device, bytes, cudaMemcpyDeviceToHost, stream));
+  CUDA_CHECK(cudaStreamSynchronize(stream));
+  std::memcpy(data_, values.data(), bytes);  // by the CPU: managed pages are the host's now
+}
+HostCopy::~HostCopy() {
+  if (kind_ == Kind::kPageable) delete[] data_;
+  if (kind_ == Kind::kPinned) static_cast<void>(cudaFreeHost(data_));
+  if (kind_ == Kind::kManaged) static_cast<void>(cudaFree(data_));
+}
 
 HostCopy fetch_pageable_setup(const Fetch<uint32_t>& p, cudaStream_t stream) {
   return {p.x, bytes_of(p, "pageable"), HostCopy::Kind::kPageable, stream};

@@ -20,6 +20,7 @@
 #include "common/ptx.h"
 #include "common/random.h"
 #include "common/reduce.cuh"
+#include "common/stream.h"
 #include "common/types.h"
 #include "common/util.h"
 #include "common/vector.cuh"
@@ -375,6 +376,16 @@ void scale_plain(const Scale<T>& p, cudaStream_t stream) {
 }
 template void scale_plain(const Scale<float>&, cudaStream_t);
 template void scale_plain(const Scale<days::half>&, cudaStream_t);
+
+void waits(const Problem& p, cudaStream_t stream) {
+  launch(p, stream, Does::kRight);
+  CUDA_CHECK(cudaStreamSynchronize(stream));
+}
+void takes_another_stream(const Problem& p, cudaStream_t) {
+  const days::Stream own;
+  launch(p, own, Does::kRight);
+  CUDA_CHECK(cudaStreamSynchronize(own));
+}
 
 void scale_even(const Problem& p, cudaStream_t stream) {
   days::require(p.cols % 2 == 0, "even: cols must be even, not", p.cols);

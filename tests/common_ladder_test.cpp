@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -240,6 +241,19 @@ TEST(WrongKernels, AreEachJudgedByThemselves) {
   EXPECT_THROW(output_of_wrong("nobody"), std::invalid_argument);
 }
 
+TEST(OneRun, CapturesALauncherOrSaysWhyNot) {
+  Instance instance(scale, 0, {3, 33});
+  const days::Stream stream;
+  EXPECT_TRUE(instance.run_captured(row_of(scale_plain<float>), stream).ok());
+  EXPECT_NE(instance.run_captured(row_of(waits), stream).text().find("captured into a graph: "),
+            std::string::npos);
+  EXPECT_NE(instance.run_captured(row_of(takes_another_stream), stream).text().find("captured into a graph"),
+            std::string::npos);
+  EXPECT_NE(instance.run_captured(row_of(writes_most), stream).text().find("the graph's first launch"),
+            std::string::npos);
+  EXPECT_TRUE(instance.run_captured(row_of(scale_plain<float>), stream).ok());  // the stream is as it was
+}
+
 TEST(OneRun, TakesNoRefusalOfASupportedShape) {
   const Report report = run(refuses_all, {2, 2});
   EXPECT_FALSE(report.ok());
@@ -301,6 +315,19 @@ TEST(OneRun, KnowsWhyARowIsAbsent) {
   EXPECT_EQ(scale.absent(scale.rows[3], 0, device), "needs a device of no kind, this is " + device.sm());
   EXPECT_EQ(scale.absent(scale.rows[4], 1, device), "");
   EXPECT_EQ(scale.absent(scale.rows[5], 0, device), "not built");
+}
+
+TEST(Registry, KnowsALadderByItsDay) {
+  static const days::LadderInfo one("twin", "a/day97_x/ladder.cpp"), other("twin", "day98_y/ladder.cpp"),
+      again("twin", "/b/day97_x/more.cpp");
+  days::register_ladder(one);
+  EXPECT_EQ(&days::find_ladder("twin"), &one);
+  days::register_ladder(other);
+  EXPECT_EQ(&days::find_ladder("day97_x", "twin"), &one);
+  EXPECT_EQ(&days::find_ladder("day98_y/twin"), &other);
+  EXPECT_THROW(days::find_ladder("twin"), std::invalid_argument);  // which?
+  EXPECT_THROW(days::find_ladder("day05_matmul", "twin"), std::invalid_argument);
+  EXPECT_THROW(days::register_ladder(again), std::invalid_argument);
 }
 
 TEST(OneRun, RefusesABadDescription) {

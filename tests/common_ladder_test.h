@@ -50,5 +50,7 @@ void throws_runtime_error(const Problem&, cudaStream_t);
 void too_many_threads(const Problem&, cudaStream_t);  // the launch itself fails
 void off_by_an_ulp(const Problem&, cudaStream_t);
 void reads_past_the_end(const Problem&, cudaStream_t);
+void waits(const Problem&, cudaStream_t);                 // right, and cannot be captured
+void takes_another_stream(const Problem&, cudaStream_t);  // right; captured it would run at once
 
 }  // namespace common_test

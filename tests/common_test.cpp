@@ -384,11 +384,11 @@ TEST(Limits, MixIsTheNearest) {
 }
 
 TEST(Ladder, KnowsTheDayOfItsFile) {
-  EXPECT_EQ(detail::day_of("day05_matmul/ladder.cpp"), "day05_matmul");
-  EXPECT_EQ(detail::day_of("/a/day05_matmul/ladder.cpp"), "day05_matmul");
-  EXPECT_EQ(detail::day_of("/a/day05_matmul/x/ladder.cpp"), "day05_matmul");
-  EXPECT_EQ(detail::day_of("tests/common_test.cpp"), "");
-  EXPECT_EQ(detail::day_of("ladder.cpp"), "");
+  EXPECT_EQ(day_of("day05_matmul/ladder.cpp"), "day05_matmul");
+  EXPECT_EQ(day_of("/a/day05_matmul/ladder.cpp"), "day05_matmul");
+  EXPECT_EQ(day_of("/a/day05_matmul/x/ladder.cpp"), "day05_matmul");
+  EXPECT_EQ(day_of("tests/common_test.cpp"), "");
+  EXPECT_EQ(day_of("ladder.cpp"), "");
 }
 
 // The parallel version against the reference, and Freivalds' check on right and on slightly wrong products.

@@ -246,6 +246,41 @@ void test_shape(const LadderInfo& ladder, const Row& row, size_t type, const Sha
   }
 }
 
+// Of the shapes that the row takes, the largest of some KiB, or else the smallest.
+const Shape* small_shape(const LadderInfo& ladder, const Row& row, size_t type) {
+  constexpr double kSmall = 1 << 16;  // bytes
+  const Shape* found = nullptr;
+  double found_bytes = 0;
+  for (const Shape& shape : ladder.test_shapes) {
+    const double bytes = Instance::device_bytes(ladder, type, shape, 0);
+    const bool better = found == nullptr ||
+                        (bytes <= kSmall ? found_bytes > kSmall || bytes > found_bytes : bytes < found_bytes);
+    if (!better || !instances().get(ladder, type, shape, 0).supports(row)) continue;
+    found = &shape;
+    found_bytes = bytes;
+  }
+  return found;
+}
+
+// Once a row, in its first type: what a capstone does with a rung that it runs again and again.
+void test_captured(const LadderInfo& ladder, const Row& row, size_t type) {
+  ASSERT_FALSE(device_lost()) << "an earlier kernel's fault left the device unusable";
+  const std::string absent = ladder.absent(row, type, current_device());
+  if (!absent.empty()) {
+    ++tally().skipped[absent];
+    GTEST_SKIP() << absent;
+  }
+  const Shape* const shape = small_shape(ladder, row, type);
+  ASSERT_NE(shape, nullptr) << row.name << " takes none of the ladder's test shapes";
+  ++tally().kernels;
+  Stream stream;
+  const Report report = instances().get(ladder, type, *shape, 0).run_captured(row, stream);
+  if (report.ok()) return;
+  ADD_FAILURE() << row.name << " " << shape->text() << " " << ladder.types[type].name << ":\n"
+                << report.text();
+  instances().clear();
+}
+
 #ifndef __SIMT__
 // All rows on a big shape: its inputs and their reference take the CPU seconds, and are made once. On the ladder's own inputs and
 // one hostile kind, the next big shape and type on the next: every kind runs on each small shape. `turn`: theirs, from 0.
@@ -404,6 +439,13 @@ void add_tests(const LadderInfo& ladder) {
 #endif
   }
   for (const Row& row : ladder.rows) {
+    size_t type = 0;
+    while (type < ladder.types.size() && !takes_type(row, type)) ++type;
+    if (row.exercise || row.baseline || type == ladder.types.size() || !tests_all()) continue;
+    add(words(row.name) + "/" + ladder.types[type].name + "_captured",
+        [&ladder, &row, type] { test_captured(ladder, row, type); });
+  }
+  for (const Row& row : ladder.rows) {
     if (row.exercise) add("skeleton_is_unsolved", [&ladder, &row] { test_skeleton(ladder, row); });
   }
 }
@@ -441,7 +483,7 @@ void test_description(const LadderInfo& first) {
 void add_test(size_t number) {
   const Wrong& wrong = wrongs()[number];
   if (wrong.message == nullptr) return;
-  const auto [ladder, type] = find_ladder(wrong.ladder, wrong.problem);
+  const auto [ladder, type] = find_ladder(wrong.ladder, wrong.problem, wrong.file);
   const std::string name = kernel_name(wrong.name);
   const auto test = [number, name, message = std::string(wrong.message)] {
     const std::string output = output_of_wrong(number);
@@ -455,14 +497,11 @@ void add_test(size_t number) {
 
 }  // namespace
 
-LadderAndType find_ladder(const char* name, const std::type_info& problem) {
-  for (const LadderInfo* ladder : registered_ladders()) {
-    for (size_t type = 0; type < ladder->types.size(); ++type) {
-      if (ladder->name == name && ladder->types[type].problem == problem) return {*ladder, type};
-    }
-  }
-  throw std::invalid_argument(std::string("no ladder \"") + name + "\" is registered that has a type of " +
-                              problem.name());
+LadderAndType find_ladder(const char* name, const std::type_info& problem, const char* file) {
+  const LadderInfo& ladder = days::find_ladder(day_of(file), name);
+  for (size_t type = 0; type < ladder.types.size(); ++type)
+    if (ladder.types[type].problem == problem) return {ladder, type};
+  throw std::invalid_argument(ladder.name + " has no type of " + problem.name());
 }
 
 std::string missing_16_bits(const std::vector<std::string>& types, const std::vector<std::string>& of_wrong) {
@@ -492,7 +531,7 @@ void add_all_tests() {
     for (const Typed& type : ladder->types) types.push_back(type.name);
   for (const Wrong& wrong : wrongs()) {
     if (wrong.message == nullptr) continue;
-    const auto [ladder, type] = find_ladder(wrong.ladder, wrong.problem);
+    const auto [ladder, type] = find_ladder(wrong.ladder, wrong.problem, wrong.file);
     of_wrong.push_back(ladder.types[type].name);
   }
   if (const std::string missing = missing_16_bits(types, of_wrong); !missing.empty())

@@ -255,7 +255,7 @@ void run_wrong_kernels() {
   bool lost = false;
   while (!lost && std::fgets(text, sizeof text, stdin) != nullptr) {
     const Wrong& wrong = wrongs().at(std::stoul(text));
-    const auto [ladder, type] = find_ladder(wrong.ladder, wrong.problem);
+    const auto [ladder, type] = find_ladder(wrong.ladder, wrong.problem, wrong.file);
     Row row;
     row.name = kernel_name(wrong.name);
     row.launch.resize(ladder.types.size());

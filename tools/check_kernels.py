@@ -4,8 +4,9 @@
 
 In the files of the days, of common/ and of the wrong kernels the statement after each <<<...>>> is a check (CUDA_CHECK_LAUNCH
 or cudaGetLastError). Each rung's file, dayNN_name/NN_idea.cu of a day with a ladder, holds a __global__ function of its own, and what its header comment
-says after "Teaches:", names of instructions or of what brings them about, occurs in its code. Prints what is not so; exit code 1
-then."""
+says after "Teaches:", names of instructions or of what brings them about, occurs in its code. Whoever calls a rung from elsewhere
+must know its workspace: what a ladder gives .workspace is a function that a header of the day declares, as LAUNCHER(NAME) or called
+with some extents of the problem. Prints what is not so; exit code 1 then."""
 import re
 import sys
 from pathlib import Path
@@ -15,6 +16,8 @@ FILES = ("day[0-9][0-9]_*/**/*.cu*", "common/*.cu*", "bench/*.cu")
 LADDERS = "day[0-9][0-9]_*/ladder.cpp"
 NO_CODE = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.DOTALL)  # comments and strings
 CHECK = re.compile(r"\bCUDA_CHECK_LAUNCH\s*\(|\bcuda(?:GetLastError|PeekAtLastError)\s*\(")
+# LAUNCHER(copy_workspace), [](const auto& p) { return copy_workspace(p.rows, p.cols); }
+ASKED = re.compile(r"LAUNCHER\((\w+)\)|\[\]\(const auto& p\) \{ return (\w+)\(p\b[^;]*\); \}")
 TEACHES = re.compile(r"^// Teaches: ((?:[^\n]|\n// )*?)\.$", re.MULTILINE)
 
 
@@ -42,6 +45,16 @@ def unseen(text):
                 yield f"teaches {name}, which does not occur in its code"
 
 
+def workspaces(ladder):
+    """(line, whether a header of the day has its function) of each .workspace(...) of a ladder.cpp."""
+    code = code_of(ladder.read_text(encoding="utf-8"))
+    headers = "".join(code_of(path.read_text(encoding="utf-8")) for path in sorted(ladder.parent.glob("*.h")))
+    for call in re.finditer(r"\.workspace\(\s*", code):
+        asked = ASKED.match(code, call.end())
+        name = asked and (asked[1] or asked[2])
+        yield code.count("\n", 0, call.start()) + 1, bool(name) and bool(re.search(rf"\bsize_t {name}\(", headers))
+
+
 def main():
     count = unchecked = rungs = bad = 0
     for path in sorted({path for pattern in FILES for path in ROOT.glob(pattern)}):
@@ -57,7 +70,14 @@ def main():
         for what in unseen(path.read_text(encoding="utf-8")):
             bad += 1
             print(f"{path.relative_to(ROOT)}:1: {what}")
-    print(f"{count} launches, {count - unchecked} checks; {rungs} rungs, {bad} not seen")
+    asked = 0
+    for path in sorted(ROOT.glob(LADDERS)):
+        for line, declared in workspaces(path):
+            asked += 1
+            if not declared:
+                bad += 1
+                print(f"{path.relative_to(ROOT)}:{line}: this workspace is no function of a header: nobody else could call the rung")
+    print(f"{count} launches, {count - unchecked} checks; {rungs} rungs and {asked} workspaces, {bad} not seen")
     return 1 if unchecked or bad or not count or not rungs else 0
 
 

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "common/error.h"
+#include "common/graph.h"
 #include "common/harness.h"
 #include "common/harness/arena.h"
 #include "common/harness/inputs.h"
@@ -530,6 +531,35 @@ Report Instance::run(const Row& row, cudaStream_t stream, const Watch& watch) {
     report.notes.push_back(error.what());
   } catch (const detail::Refused& error) {
     report.notes.push_back(std::string("refused its second launch after one set-up: ") + error.what());
+  }
+  return report;
+}
+
+Report Instance::run_captured(const Row& row, cudaStream_t stream) {
+  Report report;
+  try {
+    prepare(row);
+    const Graph graph(stream, [&] { launch(row, stream); });
+    report = verify_untouched();
+    if (!report.ok()) {
+      report.notes.insert(report.notes.begin(),
+                          "while it was captured into a graph, which is to run nothing:");
+      return report;
+    }
+    for (const char* const turn : {"the graph's first launch:", "the graph's second launch:"}) {
+      reset_outputs(true);
+      graph.launch(stream);
+      CUDA_CHECK(cudaStreamSynchronize(stream));
+      report = judge(row.allowance.empty() ? 0 : row.allowance[type_]);
+      if (report.ok()) continue;
+      report.notes.insert(report.notes.begin(), turn);
+      return report;
+    }
+  } catch (const CudaError& error) {
+    if (!machine_error(error.code()).empty()) throw;
+    report.notes.push_back(std::string("captured into a graph: ") + error.what());
+  } catch (const detail::Refused& error) {
+    report.notes.push_back(std::string("captured into a graph: ") + error.what());
   }
   return report;
 }

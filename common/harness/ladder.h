@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <stdexcept>
 #include <string>
 #include <tuple>
 #include <typeindex>
@@ -18,9 +19,7 @@
 #include "common/parallel.h"
 
 namespace days {
-namespace detail {
 
-// "day05_matmul" of ".../day05_matmul/ladder.cpp"; "" where no folder of the path is a day.
 std::string day_of(const std::string& file) {
   const auto digit = [](char c) { return c >= '0' && c <= '9'; };
   for (size_t at = file.rfind("/"); at != std::string::npos && at > 0; at = file.rfind("/", at - 1)) {
@@ -35,26 +34,27 @@ std::string day_of(const std::string& file) {
   return "";
 }
 
-// Of one ladder and name for each problem.
+namespace detail {
+
+// Of one day, ladder and name for each problem.
 struct Baseline {
   Launch launch;
   SetUp setup;
 };
-using Baselines = std::map<std::tuple<std::string, std::string, std::type_index>, Baseline>;
+using Baselines = std::map<std::tuple<std::string, std::string, std::string, std::type_index>, Baseline>;
 // A function-local object, so that it exists before whichever file's registration comes first.
 inline Baselines& baselines() {
   static Baselines all;
   return all;
 }
-void add_baseline(const char* ladder, const char* name, const std::type_info& problem, const Launch& launch) {
-  baselines()[{ladder, name, problem}].launch = launch;
+void add_baseline(const BaselineRow& row, const std::type_info& problem, const Launch& launch) {
+  baselines()[{day_of(row.file), row.ladder, row.name, problem}].launch = launch;
 }
-void add_baseline_setup(const char* ladder, const char* name, const std::type_info& problem,
-                        const SetUp& setup) {
-  baselines()[{ladder, name, problem}].setup = setup;
+void add_baseline_setup(const BaselineRow& row, const std::type_info& problem, const SetUp& setup) {
+  baselines()[{day_of(row.file), row.ladder, row.name, problem}].setup = setup;
 }
 inline const Baseline* find_baseline(const LadderInfo& ladder, const Row& row, size_t type) {
-  const auto found = baselines().find({ladder.name, row.name, ladder.types[type].problem});
+  const auto found = baselines().find({ladder.day, ladder.name, row.name, ladder.types[type].problem});
   return found == baselines().end() ? nullptr : &found->second;
 }
 
@@ -97,8 +97,7 @@ inline std::vector<Shape> checked(const LadderInfo& ladder, std::initializer_lis
 
 }  // namespace detail
 
-LadderInfo::LadderInfo(const char* of, const char* where)
-    : name(of), day(detail::day_of(where)), file(where) {}
+LadderInfo::LadderInfo(const char* of, const char* where) : name(of), day(day_of(where)), file(where) {}
 LadderInfo::LadderInfo(const LadderInfo&) = default;
 LadderInfo& LadderInfo::operator=(const LadderInfo&) = default;
 LadderInfo::~LadderInfo() = default;
@@ -107,8 +106,32 @@ const std::vector<const LadderInfo*>& registered_ladders() {
   return detail::ladders();
 }
 bool register_ladder(const LadderInfo& ladder) {
+  for (const LadderInfo* other : registered_ladders())
+    require(other->day != ladder.day || other->name != ladder.name, "two ladders of ", ladder.day,
+            " are named ", ladder.name);
   detail::ladders().push_back(&ladder);
   return true;
+}
+
+const LadderInfo& find_ladder(const std::string& day, const std::string& name) {
+  for (const LadderInfo* ladder : registered_ladders())
+    if (ladder->day == day && ladder->name == name) return *ladder;
+  throw std::invalid_argument("no ladder \"" + name + "\"" + (day.empty() ? "" : " of " + day) +
+                              " is registered");
+}
+
+const LadderInfo& find_ladder(const std::string& name) {
+  if (const size_t slash = name.find('/'); slash != std::string::npos)
+    return find_ladder(name.substr(0, slash), name.substr(slash + 1));
+  const LadderInfo* found = nullptr;
+  for (const LadderInfo* ladder : registered_ladders()) {
+    if (ladder->name != name) continue;
+    require(found == nullptr, "several days have a ladder ", name, ": say which, as ",
+            ladder->day + "/" + name);
+    found = ladder;
+  }
+  require(found != nullptr, "no ladder \"", name, "\"");
+  return *found;
 }
 
 namespace detail {
