@@ -259,7 +259,7 @@ class WhatRuns(support.Case):
 
     def built(self, **how):
         """{the folder of its object: the day's sources there}, in the linker's order."""
-        day = mock.Mock(target="day14_softmax", kind="ladder", number=14)
+        day = catalog.resolve("14", "run")
         with mock.patch.object(run_build, "Build") as build, mock.patch.object(run_build, "lock", contextlib.nullcontext):
             run_build.build_day(day, "simt", **how)
         step, = build.return_value.run.call_args[0][0]
