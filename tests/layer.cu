@@ -4,8 +4,7 @@
 // attention, a projection back, and the first half of the layer behind it, max(x W + b, 0). First each launcher in turn, compared with
 // float on the CPU at each step; then all of them as one CUDA graph, which must give the same bits, twice.
 //
-//   nvcc -O3 -std=c++20 -arch=sm_80 -I. common/core.cpp common/program/program.cpp day12_layer_norm/[0-9]*.cu
-//     day43_flash_attention/[0-9]*.cu day66_tensor_core_matmul/[0-9]*.cu tests/layer.cu -o layer && ./layer
+//   nvcc -O3 -std=c++20 -arch=sm_80 -I. common/core.cpp common/program/program.cpp day12_layer_norm/[0-9]*.cu day43_flash_attention/[0-9]*.cu day66_tensor_core_matmul/[0-9]*.cu tests/layer.cu -o layer && ./layer
 
 #include <algorithm>
 #include <cmath>

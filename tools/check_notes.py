@@ -27,6 +27,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tools"))
 import note_outputs  # noqa: E402
 from days_cli import catalog, program_day, results  # noqa: E402
+from days_cli.errors import DaysError  # noqa: E402
 
 MOST_WORDS = 60
 WORDS_A_MINUTE = 150
@@ -107,6 +108,10 @@ def builds_on(day, here):
     for word in day.front_matter().get("builds_on", []):
         if int(word) not in here:
             yield 1, f"builds on day {int(word)}, which is not here"
+    try:
+        catalog.used_by(day)
+    except DaysError as error:
+        yield 1, error.message
 
 
 def length(text):
@@ -126,12 +131,17 @@ def minutes(day, text):
 
 
 def commands(day, text):
-    """Complaints of a note without the nvcc line of its day, or of each of its programs: some readers have nothing but nvcc."""
+    """Complaints of a note without the nvcc line of its day, or of each of its programs, with the kernels that it takes from other days:
+    some readers have nothing but nvcc."""
+    try:
+        used = [part for other in catalog.used_by(day) for part in catalog.kernel_words(other)]
+    except DaysError:
+        return  # builds_on() says so
     lines = re.findall(r"^ *nvcc .*$", re.sub(r" *\\\n *", " ", text), re.MULTILINE)
     wanted = {"python": (), "program": program_day.sources(day).values()}.get(day.kind, [f"{day.folder.name}/*.cu"])
     for files in wanted:
-        if not any(f" {files} " in f"{line} " for line in lines):
-            yield 1, f"no line says how nvcc alone builds {files}"
+        if not any(all(f" {word} " in f"{line} " for word in (files, *used)) for line in lines):
+            yield 1, f"no line says how nvcc alone builds {' '.join((files, *used))}"
 
 
 def _code(line):

@@ -126,11 +126,11 @@ class Length(unittest.TestCase):
 
 
 class Commands(Case):
-    def found(self, kind, text):
+    def found(self, kind, text, **front):
         for name in ("01_one.cu", "02_two.cu", "shared.cuh"):
             (self.folder / name).write_text("")
         with mock.patch.object(paths, "ROOT", self.folder.parent):
-            return [what for _, what in check_notes.commands(mock.Mock(folder=self.folder, kind=kind), text)]
+            return [what for _, what in check_notes.commands(mock.Mock(folder=self.folder, kind=kind, front_matter=lambda: front), text)]
 
     def test_a_ladder_has_one_line(self):
         good = f"    nvcc -O3 -I. {self.folder.name}/*.cu common/main.cpp -o one && ./one\n"
@@ -143,6 +143,12 @@ class Commands(Case):
         one, two = (f"    nvcc -O3 {self.folder.name}/{name} -o x\n" for name in ("01_one.cu", "02_two.cu"))
         self.assertEqual(self.found("program", one + two), [])
         self.assertEqual(self.found("program", one), [f"no line says how nvcc alone builds {self.folder.name}/02_two.cu"])
+
+    def test_kernels_of_other_days_are_named(self):
+        good = f"    nvcc -I. common/core.cpp day62_histogram_and_sort/[0-9]*.cu day62_histogram_and_sort/digit_starts.cu {self.folder.name}/*.cu\n"
+        with mock.patch.object(catalog, "used_by", lambda day: [catalog.Day(62, "histogram_and_sort", "", ROOT / "day62_histogram_and_sort")]):
+            self.assertEqual(self.found("ladder", good), [])
+            self.assertEqual(len(self.found("ladder", good.replace("day62_histogram_and_sort/digit_starts.cu ", ""))), 1)
 
     def test_a_python_day_has_none(self):
         self.assertEqual(self.found("python", ""), [])

@@ -141,6 +141,12 @@ def used_by(day):
     return used
 
 
+def kernel_words(day):
+    """The kernels of a day with a ladder, as an nvcc line names them: its .cu files but exercise.cu."""
+    others = sorted(path.name for path in day.folder.glob("*.cu") if not path.name[:1].isdigit() and path.name != "exercise.cu")
+    return [f"{day.target}/{name}" for name in ("[0-9]*.cu", *others)]
+
+
 def resolve(word, command):
     """The day that a learner means by 14, day14, softmax, a folder's name or a unique prefix; DaysError where none, or where
     the command cannot serve a day of its kind."""
