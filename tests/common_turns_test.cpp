@@ -81,6 +81,7 @@ TEST(Turns, ThinOutATypeThatIsAsWideAsAnother) {
     if (std::string(suite.name()) != "turns") continue;
     for (int j = 0; j < suite.total_test_count(); ++j) {
       const std::string name = suite.GetTestInfo(j)->name();
+      if (name.find("_captured") != std::string::npos) continue;  // of one type and no shape
       ++cases[name.substr(0, name.find('_'))];
     }
   }
