@@ -81,6 +81,7 @@ endif()
 if(DAYS_TESTS)
   add_library(days_testing OBJECT)
   days_sources(days_testing "${DAYS_ROOT}/tests/testing.cpp" "${DAYS_ROOT}/tests/wrong_kernels.cpp")
+  target_compile_definitions(days_testing PRIVATE "DAYS_ROOT=\"${DAYS_ROOT}\"")
   target_link_libraries(days_testing PUBLIC GTest::gtest)
 endif()
 

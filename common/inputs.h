@@ -301,6 +301,9 @@ class Inputs {
 
   static constexpr size_t kDownloadFrom = size_t{1} << 22;  // elements; below, the host computes its own
 
+  // Elements of a buffer. Given ones are what they are, and those of a problem that must be refused may be
+  // fewer than none.
+  size_t count(Extent n) const;
   Values random(const char* name, Extent n, Distribution distribution, double a, double b);
   Values output_of(const char* name, std::initializer_list<Extent> extents);
   Values listed(const char* name, const void* list, size_t n, const detail::ElementType& type);

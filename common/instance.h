@@ -103,6 +103,10 @@ class Instance {
   // The launcher must throw std::invalid_argument where the workspace is one byte short, and where nothing was
   // set up. Empty report where none is needed.
   Report refuse_short_workspace(const Row& row, cudaStream_t stream);
+  // The same of this shape with another number for an extent, which no launcher of the row's may take: it must
+  // throw std::invalid_argument, and name the number or one of its .needs. Nothing: the ladder makes no problem
+  // of such a shape.
+  std::optional<Report> refuse_size(const Row& row, size_t extent, int64_t number, cudaStream_t stream);
   Report refuse_no_setup(const Row& row, cudaStream_t stream);
   // The problem on host pointers, with the outputs of the latest run() or verify().
   const void* host_problem() const { return host_problem_.get(); }
@@ -166,6 +170,7 @@ class Instance {
   size_t workspace_size_ = 0;
   mutable bool waited_ = true;                                           // for the latest launch
   std::unique_ptr<void, void (*)(void*)> setup_{nullptr, [](void*) {}};  // destroyed before what it points to
+  Setup made_setup_;
   double setup_seconds_ = 0;
   bool other_fill_ = false;
   bool expected_[2] = {};          // the reference's results are there, with either fill

@@ -325,6 +325,12 @@ struct Row {
   std::vector<detail::SetUp> setup;                      // empty: none
   Rate rate = Rate::kNone;                               // none: the ladder's
   std::vector<double> allowance;                         // added to the tolerance, by .within; empty: nothing
+  // A number of the problem and the largest that it may be, as .needs names it.
+  struct Limit {
+    std::string name;
+    int64_t most;
+  };
+  std::vector<Limit> at_most;
 };
 
 // A problem with pointers of one side, device or host.
@@ -412,7 +418,10 @@ struct LadderInfo {
   void add_baseline(const char* name);
   void set_exercise(const char* goal, const char* starts, const char* solution, const Gates& gates);
   // Of the last row.
-  void set_needs(std::initializer_list<const char*> texts, const detail::Captures& f,
+  struct Need {
+    const char *text, *name;
+  };
+  void set_needs(std::initializer_list<Need> needs, const detail::Captures& f,
                  Calls<Function<bool(const void*)>> calls);
   void set_allowance(std::initializer_list<double> allowance);
   void set_runs_on(const Requirement& requirement);
@@ -507,7 +516,7 @@ class Ladder : public LadderInfo {
   Ladder needs(const Needs<Holds, Value>&... all) const {
     const auto met = [... holds = all.holds](const auto& p) { return (holds(p) && ...); };
     Ladder l = *this;
-    l.set_needs({all.text.c_str()...}, detail::capture(met),
+    l.set_needs({{all.text.c_str(), all.name}...}, detail::capture(met),
                 {detail::call<decltype(met), Problem<Ts>, bool>...});
     return l;
   }

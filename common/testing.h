@@ -4,12 +4,12 @@
 // every wrong kernel (must_reject.h) need no line in it: tests/testing.cpp, which has the main() of a day's
 // tests, makes them. Each of those is one variant, type and shape: outputs are poisoned, the launch is
 // compared with the reference, then guard bands and inputs are looked at; a shape that .needs rules out must
-// be refused with std::invalid_argument, and nothing touched. What is left for the day are tests of its other
+// be refused with std::invalid_argument, and nothing touched; and so must, by their number, an extent of 0 and
+// of -1, and one more than .needs has with days::at_most. What is left for the day are tests of its other
 // functions, and of variants one by one:
 //
-//   for (const auto& variant : days::variants<Softmax<float>>("softmax")) {
-//     EXPECT_THROW(variant.launch({x, y, 0, 4}), std::invalid_argument) << variant.name;
-//   }
+//   for (const auto& variant : days::variants<Softmax<float>>("softmax"))
+//     EXPECT_THROW(variant.launch({x, x + 1, 4, 4}), std::invalid_argument) << variant.name;
 #pragma once
 
 #include <cuda_runtime.h>

@@ -92,7 +92,9 @@ __global__ void __launch_bounds__(kStripThreads)
 
 template <class T>
 void dyt_grad_wide(const DytBackward<T>& p, cudaStream_t stream) {
-  float* lines = require_problem(p, wide_workspace(p.rows, p.cols), "grad_wide");
+  const bool some =
+      p.rows > 0 && p.cols > 0;  // else there is nothing to divide by, and the next line says so
+  float* lines = require_problem(p, some ? wide_workspace(p.rows, p.cols) : 0, "grad_wide");
   const bool wide = whole_vectors<T>(p.cols, p.x, p.dy, p.gamma, p.dx);
   const int width = wide ? kWidth<T, true> : 1, lanes = lanes_of(p.cols, width);
   const int parts = wide_parts(p.rows, p.cols), blocks = days::ceil_div(p.cols, lanes * width);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The day's ladders: latency, requests, bandwidth, registers, the bus. Host code only.
+#include <algorithm>
 #include <cstdint>
 #include <numeric>
 #include <vector>
@@ -50,7 +51,8 @@ const auto chase =
           p.lines = s[0];
           p.chains = static_cast<int>(s[1]);
           p.steps = static_cast<int>(s[2]);
-          const auto& cycle = in.structure([&](uint64_t seed) { return Cycle{random_cycle(p.lines, seed)}; });
+          const auto& cycle = in.structure(
+              [&](uint64_t seed) { return Cycle{random_cycle(std::max<int64_t>(p.lines, 1), seed)}; });
           p.next = in.values("next", cycle.next);
           p.end = in.output("end", s[1]);
         })

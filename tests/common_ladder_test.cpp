@@ -170,6 +170,12 @@ TEST(OneRun, DescribesALadder) {
         R"({"name": "absent", "kind": "library"})",
         R"("test": [[1, 1], [1, 2], [3, 33], [128, 7], [5, 1000]])"})
     EXPECT_NE(text.find(row), std::string::npos) << row << " in\n" << text;
+  EXPECT_TRUE(scale.rows[1].at_most.empty());
+  const auto limited =
+      scale.needs(days::at_most("rows", 7, [](const auto& p) { return p.rows; }),
+                  days::needs("rows <= cols", [](const auto& p) { return p.rows <= p.cols; }));
+  ASSERT_EQ(limited.rows.back().at_most.size(), 1u);
+  EXPECT_EQ(limited.rows.back().at_most[0].most, 7);
   const auto more =
       scale.exercise(LAUNCHER(::common_test::scale_plain), "a goal", "plain", "even", {.conflicts = 0});
   EXPECT_NE(days::description({&more}).find(R"("gates": {"conflicts": 0})"), std::string::npos);
@@ -278,6 +284,35 @@ TEST_P(Harness, WantsRefusalsThatTouchNothing) {
   EXPECT_NE(instance.refuse(row_of(refuses_nothing), stream).text().find("did not refuse"),
             std::string::npos);
   EXPECT_THROW(instance.refuse(row_of(throws_runtime_error), stream), std::runtime_error);
+}
+
+TEST_P(Harness, WantsSizesRefusedByTheirNumber) {
+  Instance instance(scale, 0, {3, 33}, 0, GetParam());
+  const days::Stream stream;
+  Row row = scale.rows[0];
+  const auto refused = [&](size_t extent, int64_t number, auto launcher) {
+    row.launch[0] = days::detail::erase_launcher<Problem>(launcher);
+    return instance.refuse_size(row, extent, number, stream).value().text();
+  };
+  const auto named = [](const Problem& p, cudaStream_t) {
+    days::require(p.rows > 0, "rows must be positive, not", p.rows);
+    days::require(p.cols < 2 || p.x + int64_t{3} * p.cols <= p.y || p.y + int64_t{3} * p.cols <= p.x,
+                  "overlap");
+    days::require(p.cols > 0 && p.cols <= 1 << 20, "cols must be 1 to 1048576, not", p.cols);
+  };
+  for (const int64_t number : {0, -1}) EXPECT_EQ(refused(0, number, named), "");
+  for (const int64_t number : {0, -1, (1 << 20) + 1}) EXPECT_EQ(refused(1, number, named), "");
+  const auto unnamed = [](const Problem& p, cudaStream_t) {
+    days::require(p.rows > 0, "rows must be 1 to 100000000, not", p.rows - 10);
+  };
+  EXPECT_EQ(refused(0, 0, unnamed),
+            "refused rows = 0 without naming it: rows must be 1 to 100000000, not -10");
+  EXPECT_EQ(refused(1, 0, unnamed), "did not refuse cols = 0 with std::invalid_argument");
+  const auto writes = [](const Problem& p, cudaStream_t) {
+    CUDA_CHECK(cudaMemset(p.y, 0, sizeof(float)));
+    days::require(p.rows > 0, "rows is", p.rows);
+  };
+  EXPECT_NE(refused(0, -1, writes).find("output y[0,0] was changed"), std::string::npos);
 }
 
 TEST_P(Harness, WantsAShortWorkspaceRefused) {

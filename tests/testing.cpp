@@ -16,6 +16,7 @@
 #include <iterator>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <sstream>
 #include <stdexcept>
@@ -145,6 +146,13 @@ bool tests_all() {
 }
 bool takes_type(const Row& row, size_t type) {
   return type < row.launch.size() && row.launch[type];
+}
+// Is it the first of the types that the row takes?
+bool takes_first(const Row& row, size_t type) {
+  return takes_type(row, type) &&
+         std::find_if(row.launch.begin(), row.launch.end(), [](const detail::Launch& launch) {
+           return static_cast<bool>(launch);
+         }) == row.launch.begin() + static_cast<ptrdiff_t>(type);
 }
 // Are the type's buffers as large as those of an earlier type that the row takes?
 bool repeats_type(const LadderInfo& ladder, const Row& row, size_t type) {
@@ -326,6 +334,29 @@ void test_by_rows(const LadderInfo& ladder, size_t type, const Shape& shape) {
   EXPECT_TRUE(report.ok()) << "reference by rows, " << shape.text() << ":\n" << report.text();
 }
 
+// A launcher refuses sizes that are none, and those beyond its .needs, each by its number.
+void test_refused_sizes(const LadderInfo& ladder, const Row& row, size_t type) {
+  ASSERT_FALSE(device_lost()) << "an earlier kernel's fault left the device unusable";
+  const auto shape =
+      std::find_if(ladder.test_shapes.begin(), ladder.test_shapes.end(),
+                   [&](const Shape& one) { return Instance(ladder, type, one, 0).supports(row); });
+  ASSERT_NE(shape, ladder.test_shapes.end()) << row.name << " takes none of the ladder's test shapes";
+  Stream stream;
+  Instance& instance = instances().get(ladder, type, *shape, 0);
+  const auto refuses = [&](size_t extent, int64_t number) {
+    const std::optional<Report> report = instance.refuse_size(row, extent, number, stream);
+    if (!report || report->ok()) return;  // a ladder may refuse to make such a problem at all
+    ADD_FAILURE() << row.name << " " << shape->text() << ":\n" << report->text();
+  };
+  for (size_t extent = 0; extent < ladder.extents.size(); ++extent) {
+    for (const int64_t number : {0, -1}) refuses(extent, number);
+    for (const Row::Limit& limit : row.at_most) {
+      if (limit.name == ladder.extents[extent]) refuses(extent, limit.most + 1);
+    }
+  }
+  if (::testing::Test::HasFailure()) instances().clear();  // its buffers may have been damaged
+}
+
 // exercise.cu as it is shipped compiles, launches, and writes nothing.
 void test_skeleton(const LadderInfo& ladder, const Row& row) {
   ASSERT_FALSE(device_lost()) << "an earlier kernel's fault left the device unusable";
@@ -416,6 +447,9 @@ void add_tests(const LadderInfo& ladder) {
     }
     for (const Row& row : ladder.rows) {
       const std::string stem = words(row.name) + "/" + typed.name;
+      if (!ladder.day.empty() && !row.baseline && !row.exercise && takes_first(row, type)) {
+        add(stem + "_refuses_sizes", [&ladder, &row, type] { test_refused_sizes(ladder, row, type); });
+      }
       if (row.baseline && !takes_type(row, type)) {  // one test: the library is not here
         add(stem, [&ladder, &row, type] { test_shape(ladder, row, type, ladder.test_shapes.front(), 0); });
       } else if (!row.exercise && !row.baseline && row.needs[type] && row.launch[type]) {
@@ -467,7 +501,7 @@ void test_description(const LadderInfo& first) {
   for (const LadderInfo* ladder : registered_ladders()) {
     if (ladder->day == first.day) ladders.push_back(ladder);
   }
-  const std::string source = first.file, file = source.substr(0, source.rfind('/') + 1) + "ladder.json";
+  const std::string file = DAYS_ROOT "/" + first.day + "/ladder.json";
   const std::string now = description(ladders), kept = kept_description(file);
   if (now == kept) return;
   std::istringstream now_lines(now), kept_lines(kept);

@@ -174,8 +174,11 @@ void* Inputs::Values::make(const detail::ElementType& type, bool is_const) {
   return in_->make(*this, type, output_ ? Role::kOutput : is_const ? Role::kInput : Role::kInOut);
 }
 
+size_t Inputs::count(Extent n) const {
+  return where_ == Where::kGiven && n.value() < 0 ? 0 : static_cast<size_t>(n);
+}
 Inputs::Values Inputs::random(const char* name, Extent n, Distribution distribution, double a, double b) {
-  return Values(this, name, n, {distribution, ++seed_, a, b, {}}, false, {n});
+  return Values(this, name, count(n), {distribution, ++seed_, a, b, {}}, false, {n});
 }
 Inputs::Values Inputs::normal(const char* name, Extent n, double scale) {
   return random(name, n, Distribution::kNormal, scale, 0);
@@ -190,7 +193,7 @@ Inputs::Values Inputs::constant(const char* name, Extent n, double value) {
   return random(name, n, Distribution::kConstant, value, 0);
 }
 Inputs::Values Inputs::fill(const char* name, Extent n, Function<double(size_t)> function) {
-  return Values(this, name, n, {.function = std::move(function)}, false, {n});
+  return Values(this, name, count(n), {.function = std::move(function)}, false, {n});
 }
 Inputs::Values Inputs::listed(const char* name, const void* list, size_t n, const detail::ElementType& type) {
   return Values(this, name, n, {.list = list, .listed = &type}, false, {Extent(n)});
@@ -203,7 +206,7 @@ const void* Inputs::structure_of(const Function<detail::Captures(uint64_t)>& mak
   return structures_.back().object();
 }
 Inputs::Values Inputs::output_of(const char* name, std::initializer_list<Extent> extents) {
-  return Values(this, name, detail::product(extents), {}, true, {extents.begin(), extents.end()});
+  return Values(this, name, count(detail::product(extents)), {}, true, {extents.begin(), extents.end()});
 }
 
 void* Inputs::make(Values& values, const detail::ElementType& type, Role role) {

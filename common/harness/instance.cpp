@@ -3,6 +3,7 @@
 // The harness's host code, but for a day's executable: inputs, problems that are run and checked, results.
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <cstring>
 #include <exception>
@@ -296,7 +297,8 @@ void Instance::set_up(const Row& row) {
     throw detail::Refused(error.what());
   }
   setup_ = {made.state, made.destroy};
-  typed().set_setup(device_problem_.get(), Setup(made.state, made.tag));
+  made_setup_ = Setup(made.state, made.tag);
+  typed().set_setup(device_problem_.get(), made_setup_);
 }
 
 void Instance::reset_workspace(size_t bytes, size_t short_by) {
@@ -616,6 +618,66 @@ Report Instance::refuse(const Row& row, cudaStream_t stream) {
 Report Instance::refuse_short_workspace(const Row& row, cudaStream_t stream) {
   return workspace_bytes(row) == 0 ? Report{}
                                    : refusal(row, Lacking::kWorkspace, "a workspace one byte short", stream);
+}
+
+// Whether a text has the number, and not as a part of another.
+static bool names(const std::string& text, int64_t number) {
+  const std::string digits = std::to_string(number);
+  const auto in_number = [&](size_t at) {
+    return at < text.size() && (std::isdigit(static_cast<unsigned char>(text[at])) != 0 || text[at] == '-');
+  };
+  for (size_t at = text.find(digits); at != std::string::npos; at = text.find(digits, at + 1)) {
+    if (!(at > 0 && in_number(at - 1)) && !in_number(at + digits.size())) return true;
+  }
+  return false;
+}
+
+// Whether a refusal is in the words of one of the row's .needs, which the number breaks as well.
+static bool is_of_needs(const std::string& text, const Row& row) {
+  const size_t needs = text.find("needs ");
+  if (needs == std::string::npos) return false;
+  const std::string said = text.substr(needs + 6, text.find(';', needs) - needs - 6);
+  return !said.empty() && row.needs_text.find(said) != std::string::npos;
+}
+
+std::optional<Report> Instance::refuse_size(const Row& row, size_t extent, int64_t number,
+                                            cudaStream_t stream) {
+  Report report;
+  std::vector<void*> pointers;
+  for (const Inputs::Buffer& buffer : device_.buffers()) {
+    // A problem that is larger than its buffers might seem to have them overlap: those that nobody follows are
+    // far apart.
+    const uintptr_t apart = (uintptr_t{1} << 42) * (pointers.size() + 1);
+    pointers.push_back(number > shape_.numbers().at(extent) ? reinterpret_cast<void*>(apart) : buffer.data());
+  }
+  Inputs given(pointers);
+  std::vector<int64_t> numbers = shape_.numbers();
+  numbers.at(extent) = number;
+  const std::shared_ptr<void> problem = new_problem(typed());
+  try {
+    ladder_.makers[maker_].make[type_](problem.get(), Shape(numbers), given);
+  } catch (const std::exception&) {
+    return std::nullopt;
+  }
+  prepare(row);
+  if (typed().set_workspace)
+    typed().set_workspace(problem.get(),
+                          workspace_size_ == 0 ? Workspace{} : Workspace{workspace_data(), workspace_size_});
+  if (setup_) typed().set_setup(problem.get(), made_setup_);
+  const std::string what = ladder_.extents.at(extent) + " = " + std::to_string(number);
+  try {
+    (*ladder_.launcher(row, type_))(problem.get(), stream);
+    report.notes.push_back("did not refuse " + what + " with std::invalid_argument");
+  } catch (const std::invalid_argument& error) {
+    if (!names(error.what(), number) && !is_of_needs(error.what(), row))
+      report.notes.push_back("refused " + what + " without naming it: " + error.what());
+  } catch (const CudaError& error) {
+    if (!machine_error(error.code()).empty()) throw;
+    report.notes.push_back("did not refuse " + what +
+                           " with std::invalid_argument but failed: " + error.what());
+  }
+  report.merge(verify_untouched());
+  return report;
 }
 
 Report Instance::refuse_no_setup(const Row& row, cudaStream_t stream) {

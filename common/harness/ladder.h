@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 #include <stdexcept>
 #include <string>
@@ -219,10 +220,16 @@ void LadderInfo::set_exercise(const char* goal, const char* starts, const char* 
   exercise_info = Exercise{goal, starts, solution, gates};
 }
 
-void LadderInfo::set_needs(std::initializer_list<const char*> texts, const detail::Captures& f,
+void LadderInfo::set_needs(std::initializer_list<Need> needs, const detail::Captures& f,
                            Calls<Function<bool(const void*)>> calls) {
   Row& row = detail::last_row(*this);
-  for (const char* text : texts) row.needs_text += (row.needs_text.empty() ? "" : ", ") + std::string(text);
+  for (const Need& need : needs) {
+    const std::string text = need.text, at_most = std::string(need.name) + " <= ";  // at_most() writes it so
+    row.needs_text += (row.needs_text.empty() ? "" : ", ") + text;
+    if (*need.name != 0 && text.rfind(at_most, 0) == 0 &&
+        std::isdigit(static_cast<unsigned char>(text[at_most.size()])) != 0)
+      row.at_most.push_back({need.name, std::stoll(text.substr(at_most.size()))});
+  }
   row.needs = detail::functions<Function<bool(const void*)>>(f, calls);
 }
 

@@ -17,14 +17,5 @@ TEST(Day03Gray, IsTheFormulaAndKeepsBlackAndWhite) {
   EXPECT_EQ(gray_of(255.0f, 255.0f, 255.0f), 255.0f);
 }
 
-TEST(Day03Refuses, SizesThatAreNotPositive) {
-  alignas(16) uint8_t value[16] = {};
-  for (const auto& variant : days::variants<Grayscale<uint8_t>>("grayscale")) {
-    EXPECT_THROW(variant.launch({value, value, 0, 1}), std::invalid_argument) << variant.name;
-    EXPECT_THROW(variant.launch({value, value, 1, 0}), std::invalid_argument) << variant.name;
-    EXPECT_THROW(variant.launch({value, value, -4, -4}), std::invalid_argument) << variant.name;
-  }
-}
-
 }  // namespace
 }  // namespace day03

@@ -30,23 +30,11 @@ void launch(const Grayscale<uint8_t>& p, cudaStream_t stream) {
   CUDA_CHECK_LAUNCH();
 }
 
-// A black picture.
-__device__ uint8_t zeros(const uint8_t*, int64_t, int64_t) {
-  return 0;
-}
-MUST_REJECT(grayscale, launch<zeros>, "gray[0,0] is 0, expected 170");
-
 // >> 8 without the 128 that rounds.
 __device__ uint8_t truncates(const uint8_t* rgb, int64_t i, int64_t) {
   return static_cast<uint8_t>((kRed * rgb[3 * i] + kGreen * rgb[3 * i + 1] + kBlue * rgb[3 * i + 2]) >> 8);
 }
 MUST_REJECT(grayscale, launch<truncates>, "1 x 2: gray[0,1] is 49, expected 50");
-
-// Takes blue for red, as for pictures of OpenCV.
-__device__ uint8_t bgr(const uint8_t* rgb, int64_t i, int64_t) {
-  return gray_of(rgb[3 * i + 2], rgb[3 * i + 1], rgb[3 * i]);
-}
-MUST_REJECT(grayscale, launch<bgr>, "gray[0,0] is 198, expected 170");
 
 // A third of each colour.
 __device__ uint8_t average(const uint8_t* rgb, int64_t i, int64_t) {
@@ -73,37 +61,6 @@ __device__ uint8_t overlapping(const uint8_t* rgb, int64_t i, int64_t) {
   return gray_of(rgb[i], rgb[i + 1], rgb[i + 2]);
 }
 MUST_REJECT(grayscale, launch<overlapping>, "1 x 2: gray[0,1] is");
-
-// Red, green and blue in three planes.
-__device__ uint8_t planar(const uint8_t* rgb, int64_t i, int64_t n) {
-  return gray_of(rgb[i], rgb[i + n], rgb[i + 2 * n]);
-}
-MUST_REJECT(grayscale, launch<planar>, "1 x 2: gray[0,0] is");
-
-// 16 pixels at a time, and what is left over is forgotten.
-__global__ void drops_tail_kernel(const uint8_t* rgb, uint8_t* gray, int64_t n) {
-  const int64_t first = 16 * (int64_t{blockIdx.x} * blockDim.x + threadIdx.x);
-  if (first + 16 > n) return;
-  for (int64_t i = first; i < first + 16; ++i) gray[i] = gray_of(rgb[3 * i], rgb[3 * i + 1], rgb[3 * i + 2]);
-}
-void drops_tail(const Grayscale<uint8_t>& p, cudaStream_t stream) {
-  const unsigned blocks = static_cast<unsigned>(days::ceil_div(p.pixels(), 16 * kThreads));
-  drops_tail_kernel<<<blocks, kThreads, 0, stream>>>(p.rgb, p.gray, p.pixels());
-  CUDA_CHECK_LAUNCH();
-}
-MUST_REJECT(grayscale, drops_tail, "1 x 1: gray[0,0] is 165, expected 170");  // 165 is the poison
-
-// `<` one too few.
-__global__ void last_pixel_kernel(const uint8_t* rgb, uint8_t* gray, int64_t n) {
-  const int64_t i = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  if (i < n - 1) gray[i] = gray_of(rgb[3 * i], rgb[3 * i + 1], rgb[3 * i + 2]);
-}
-void last_pixel(const Grayscale<uint8_t>& p, cudaStream_t stream) {
-  const unsigned blocks = static_cast<unsigned>(days::ceil_div(p.pixels(), kThreads));
-  last_pixel_kernel<<<blocks, kThreads, 0, stream>>>(p.rgb, p.gray, p.pixels());
-  CUDA_CHECK_LAUNCH();
-}
-MUST_REJECT(grayscale, last_pixel, "1 x 1: gray[0,0] is 165, expected 170");
 
 // Threads stage pixels and read others', with no barrier between: right only where the others happened to come
 // first. On the CPU backend the threads start in several orders, so some order shows it.

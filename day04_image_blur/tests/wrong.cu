@@ -56,37 +56,11 @@ __device__ unsigned box_sum(const Blur<uint8_t>& p, Place at, int last) {
                 [&](int dy, int dx) { return pixel_of(p, at.plane, at.y + dy, at.x + dx, p.border); });
 }
 
-// ---- Of the box ----
-
-// A black picture.
-__device__ uint8_t zeros(const Blur<uint8_t>&, Place) {
-  return 0;
-}
-MUST_REJECT(box_blur, launch<zeros>, "blurred[0,0,0] is 0, expected 48");
-
 // The mean rounded down.
 __device__ uint8_t truncates(const Blur<uint8_t>& p, Place at) {
   return static_cast<uint8_t>(box_sum(p, at, p.radius) / taps(p));
 }
 MUST_REJECT(box_blur, launch<truncates>, "1 x 1 x 7 x 3: blurred[0,0,2] is 98, expected 99");
-
-// `<` for `<=`: the last column and row of the window are left out.
-__device__ uint8_t narrow(const Blur<uint8_t>& p, Place at) {
-  return mean(box_sum(p, at, p.radius - 1), taps(p));
-}
-MUST_REJECT(box_blur, launch<narrow>, "1 x 1 x 1 x 1: blurred[0,0,0] is 21, expected 48");
-
-// Pixels outside are left out of the sum and of the count.
-__device__ uint8_t inside_alone(const Blur<uint8_t>& p, Place at) {
-  const auto inside = [&](int dy, int dx) {
-    return at.y + dy >= 0 && at.y + dy < p.height && at.x + dx >= 0 && at.x + dx < p.width;
-  };
-  const unsigned sum = window(p, p.radius, [&](int dy, int dx) {
-    return inside(dy, dx) ? pixel_of(p, at.plane, at.y + dy, at.x + dx, p.border) : 0;
-  });
-  return mean(sum, window(p, p.radius, [&](int dy, int dx) { return inside(dy, dx) ? 1 : 0; }));
-}
-MUST_REJECT(box_blur, launch<inside_alone>, "zero border: blurred[0,0,0] is 48, expected 5");
 
 // Whatever border is asked for.
 __device__ uint8_t always_clamps(const Blur<uint8_t>& p, Place at) {
@@ -96,25 +70,6 @@ __device__ uint8_t always_clamps(const Blur<uint8_t>& p, Place at) {
   return mean(sum, taps(p));
 }
 MUST_REJECT(box_blur, launch<always_clamps>, "zero border: blurred[0,0,0] is 48, expected 5");
-
-// Mirrors about the last pixel, not behind it: c b | a b c.
-__device__ int mirror_about_edge(int i, int n) {
-  if (n == 1) return 0;
-  const int period = 2 * n - 2, at = (i % period + period) % period;
-  return at < n ? at : period - at;
-}
-__device__ uint8_t mirror_skips_edge(const Blur<uint8_t>& p, Place at) {
-  const unsigned sum = window(p, p.radius, [&](int dy, int dx) {
-    int y = at.y + dy, x = at.x + dx;
-    if (p.border == Border::kMirror) {
-      y = mirror_about_edge(y, p.height);
-      x = mirror_about_edge(x, p.width);
-    }
-    return pixel_of(p, at.plane, y, x, p.border);
-  });
-  return mean(sum, taps(p));
-}
-MUST_REJECT(box_blur, launch<mirror_skips_edge>, "mirrored border: blurred[0,0,0] is 145, expected 143");
 
 // Takes width for height where it counts rows.
 __device__ uint8_t transposed(const Blur<uint8_t>& p, Place at) {
@@ -126,25 +81,6 @@ __device__ uint8_t transposed(const Blur<uint8_t>& p, Place at) {
   return mean(sum, taps(p));
 }
 MUST_REJECT(box_blur, launch<transposed>, "1 x 7 x 1 x 2: blurred[0,0,0] is 48, expected 113");
-
-// Blurs the first plane for all.
-__device__ uint8_t one_plane(const Blur<uint8_t>& p, Place at) {
-  return mean(box_sum(p, {0, at.y, at.x}, p.radius), taps(p));
-}
-MUST_REJECT(box_blur, launch<one_plane>, "3 x 5 x 4 x 1: blurred[1,0,0] is");
-
-// Clamps at the edge of a block's 32 x 32 pixels, not at the picture's.
-__device__ int within_block(int i, int middle) {
-  const int first = middle / 32 * 32;
-  return i < first ? first : i > first + 31 ? first + 31 : i;
-}
-__device__ uint8_t no_halo(const Blur<uint8_t>& p, Place at) {
-  const unsigned sum = window(p, p.radius, [&](int dy, int dx) {
-    return pixel_of(p, at.plane, within_block(at.y + dy, at.y), within_block(at.x + dx, at.x), p.border);
-  });
-  return mean(sum, taps(p));
-}
-MUST_REJECT(box_blur, launch<no_halo>, "zero border: blurred[0,0,0] is 21, expected 5");
 
 // The sum kept in 16 bits.
 __device__ uint8_t byte_sum(const Blur<uint8_t>& p, Place at) {
@@ -171,16 +107,6 @@ __device__ uint8_t two_passes(const Blur<uint8_t>& p, Place at, const Weight& we
     sum += weight(dy + p.radius) * between(row_sum(p, at, dy, weight));
   return Fixed<uint8_t>::result(static_cast<float>(sum));
 }
-__device__ double right_between(float sum) {
-  return Fixed<uint8_t>::between(sum);
-}
-
-// The second pass is missing.
-__device__ uint8_t rows_alone(const Blur<uint8_t>& p, Place at) {
-  const float sum = row_sum(p, at, 0, [&](int i) { return p.weights[i]; });
-  return Fixed<uint8_t>::result(kUnit * static_cast<float>(right_between(sum)));
-}
-MUST_REJECT(gaussian_blur, launch<rows_alone>, "zero border: blurred[0,0,0] is 24, expected 12");
 
 // Keeps more digits between the passes than the day's rule has.
 __device__ uint8_t unrounded(const Blur<uint8_t>& p, Place at) {
@@ -196,20 +122,6 @@ __device__ uint8_t byte_between(const Blur<uint8_t>& p, Place at) {
       [](float sum) { return 16.0 * ((static_cast<unsigned>(sum) + kUnit / 2) / kUnit); });
 }
 MUST_REJECT(gaussian_blur, launch<byte_between>, "mirrored border: blurred[0,0,0] is 127, expected 128");
-
-// Starts at the second weight.
-__device__ uint8_t shifted_weights(const Blur<uint8_t>& p, Place at) {
-  return two_passes(
-      p, at, [&](int i) { return p.weights[i < 2 * p.radius ? i + 1 : 0]; }, right_between);
-}
-MUST_REJECT(gaussian_blur, launch<shifted_weights>, "zero border: blurred[0,0,0] is 3, expected 12");
-
-// All weights alike.
-__device__ uint8_t box_of_this_size(const Blur<uint8_t>& p, Place at) {
-  return two_passes(
-      p, at, [&](int) { return static_cast<float>(kUnit) / (2 * p.radius + 1); }, right_between);
-}
-MUST_REJECT(gaussian_blur, launch<box_of_this_size>, "zero border: blurred[0,0,0] is 5, expected 12");
 
 }  // namespace
 }  // namespace day04

@@ -41,20 +41,6 @@ __device__ float dot(const Matmul<float>& p, int row, int col, int count) {
   return sum;
 }
 
-// Passes any tolerance that is too loose for cancelling sums.
-__global__ void zeros(Matmul<float> p) {
-  const auto [row, col, inside] = place_of_grid(p);
-  if (inside) p.c[int64_t{row} * p.n + col] = 0.0f;
-}
-MUST_REJECT(matmul, launch<zeros>, "c[0,0] is 0, expected");
-
-// The loop over k ends one too early.
-__global__ void short_k(Matmul<float> p) {
-  const auto [row, col, inside] = place_of_grid(p);
-  if (inside) p.c[int64_t{row} * p.n + col] = dot(p, row, col, p.k - 1);
-}
-MUST_REJECT(matmul, launch<short_k>, "1 x 1 x 1: c[0,0] is 0, expected");
-
 // The loop over k takes four at a time and forgets what is left over.
 __global__ void drops_tail(Matmul<float> p) {
   const auto [row, col, inside] = place_of_grid(p);
@@ -78,39 +64,6 @@ __global__ void transposed_b(Matmul<float> p) {
   p.c[int64_t{row} * p.n + col] = sum;
 }
 MUST_REJECT(matmul, launch<transposed_b>, "2 x 3 x 4: c[0,0] is");
-
-// Writes c[col][row]: right where c is symmetric.
-__global__ void transposed_c(Matmul<float> p) {
-  const auto [row, col, inside] = place_of_grid(p);
-  if (inside) p.c[int64_t{col} * p.m + row] = dot(p, row, col, p.k);
-}
-MUST_REJECT(matmul, launch<transposed_c>, "2 x 3 x 4: c[0,1] is");
-
-// Rows of c are taken to be m apart, not n: right for square matrices alone.
-__global__ void pitch_m(Matmul<float> p) {
-  const auto [row, col, inside] = place_of_grid(p);
-  const int64_t out = int64_t{row} * p.m + col;
-  if (inside && out < int64_t{p.m} * p.n) p.c[out] = dot(p, row, col, p.k);
-}
-MUST_REJECT(matmul, launch<pitch_m>, "300 x 1 x 1: c[1,0] is nan");
-
-// Reads b one column to the right.
-__global__ void shifted_column(Matmul<float> p) {
-  const auto [row, col, inside] = place_of_grid(p);
-  if (!inside) return;
-  const int64_t size = int64_t{p.k} * p.n;
-  float sum = 0.0f;
-  for (int i = 0; i < p.k; ++i) sum += p.a[int64_t{row} * p.k + i] * p.b[(int64_t{i} * p.n + col + 1) % size];
-  p.c[int64_t{row} * p.n + col] = sum;
-}
-MUST_REJECT(matmul, launch<shifted_column>, "1 x 1 x 257: c[0,0] is");
-
-// `<` and `<=` mixed up: the last row is never written.
-__global__ void flipped_guard(Matmul<float> p) {
-  const auto [row, col, inside] = place_of_grid(p);
-  if (inside && row < p.m - 1) p.c[int64_t{row} * p.n + col] = dot(p, row, col, p.k);
-}
-MUST_REJECT(matmul, launch<flipped_guard>, "1 x 1 x 1: c[0,0] is nan");
 
 // Products below 2^-126 are lost, as with -ftz=true.
 __global__ void flushes(Matmul<float> p) {

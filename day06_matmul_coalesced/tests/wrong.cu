@@ -47,13 +47,6 @@ __global__ void zeros(Matmul<float> p) {
 }
 MUST_REJECT(matmul, launch<zeros>, "c[0,0] is 0, expected");
 
-// The loop over k takes four at a time and forgets what is left over.
-__global__ void drops_tail(Matmul<float> p) {
-  const auto [row, col, inside] = place_of_grid(p);
-  if (inside) p.c[int64_t{row} * p.n + col] = dot(p, row, col, p.k / 4 * 4);
-}
-MUST_REJECT(matmul, launch<drops_tail>, "1 x 1 x 1: c[0,0] is 0, expected");
-
 // Takes the last group of four whole: the next row's first products are added too.
 __global__ void reads_past_row(Matmul<float> p) {
   const auto [row, col, inside] = place_of_grid(p);
@@ -85,13 +78,6 @@ __global__ void swaps_div_mod(Matmul<float> p) {
 }
 MUST_REJECT(matmul, launch<swaps_div_mod>, "1 x 3 x 256: c[0,1] is nan");
 
-// Four columns a thread: the last one to three, where n % 4 != 0, are nobody's.
-__global__ void drops_columns(Matmul<float> p) {
-  const auto [row, col, inside] = place_of_grid(p);
-  if (inside && (p.n < 4 || col < p.n / 4 * 4)) p.c[int64_t{row} * p.n + col] = dot(p, row, col, p.k);
-}
-MUST_REJECT(matmul, launch<drops_columns>, "7 x 9 x 5: c[0,8] is nan");
-
 // Rounds the address of each group of four of a down to 16 bytes.
 __global__ void aligns_down(Matmul<float> p) {
   const auto [row, col, inside] = place_of_grid(p);
@@ -105,19 +91,6 @@ __global__ void aligns_down(Matmul<float> p) {
   p.c[int64_t{row} * p.n + col] = sum;
 }
 MUST_REJECT(matmul, launch<aligns_down>, "7 x 9 x 5: c[1,0] is");
-
-// Lane 0 loads what all lanes need, and does not tell the others.
-__global__ void lane_zero_only(Matmul<float> p) {
-  const auto [row, col, inside] = place_of_grid(p);
-  if (!inside) return;
-  float sum = 0.0f;
-  for (int i = 0; i < p.k; ++i) {
-    const float x = threadIdx.x % 32 == 0 ? p.a[int64_t{row} * p.k + i] : 0.0f;
-    sum += x * p.b[int64_t{i} * p.n + col];
-  }
-  p.c[int64_t{row} * p.n + col] = sum;
-}
-MUST_REJECT(matmul, launch<lane_zero_only>, "1 x 3 x 256: c[0,1] is 0, expected");
 
 __device__ float round_to_half_bits(float x) {
   return __uint_as_float((__float_as_uint(x) + 0x1000u) & 0xffffe000u);

@@ -19,8 +19,6 @@ TEST(Day07Refuses, WhatIsNoProblem) {
   alignas(16) float x[8] = {}, y[8] = {};
   for (const char* ladder : kLadders) {
     for (const auto& variant : days::variants<Gelu<float>>(ladder)) {
-      EXPECT_THROW(variant.launch({x, y, 0}), std::invalid_argument) << variant.name;
-      EXPECT_THROW(variant.launch({x, y, -1}), std::invalid_argument) << variant.name;
       EXPECT_THROW(variant.launch({x, x + 4, 8}), std::invalid_argument) << variant.name;
       EXPECT_THROW(variant.launch({x, y, int64_t{1} << 42}), std::invalid_argument) << variant.name;
     }

@@ -35,23 +35,10 @@ MUST_REJECT(gelu, tanh_for_erf, "1: y[0] is");
 struct Quick {
   __device__ float operator()(float x) const { return x / (1 + expf(-1.702f * x)); }
 };
-void quick_half(const Gelu<days::half>& p, cudaStream_t stream) {
-  launch<Quick>(p, stream);
-}
-MUST_REJECT(gelu, quick_half, "1: y[0] is");
 void quick_bf16(const Gelu<days::bf16>& p, cudaStream_t stream) {
   launch<Quick>(p, stream);
 }
 MUST_REJECT(gelu_tanh, quick_bf16, "1: y[0] is");
-
-// erf(x) for erf(x / sqrt(2)).
-struct Unscaled {
-  __device__ float operator()(float x) const { return 0.5f * x * (1 + erff(x)); }
-};
-void unscaled(const Gelu<float>& p, cudaStream_t stream) {
-  launch<Unscaled>(p, stream);
-}
-MUST_REJECT(gelu, unscaled, "1: y[0] is");
 
 // The instruction where all digits are asked for.
 struct Approx {
@@ -99,21 +86,6 @@ void six_digits(const Gelu<days::half>& p, cudaStream_t stream) {
   launch<SixDigits>(p, stream);
 }
 MUST_REJECT(gelu_fast, six_digits, "y[");
-
-// 16 bytes a thread, and the elements after the last whole vector are left out.
-__global__ void no_tail_kernel(const float4* x, float4* y, int64_t vectors) {
-  const int64_t i = int64_t{blockIdx.x} * kThreads + threadIdx.x;
-  if (i >= vectors) return;
-  const auto gelu = [](float v) { return 0.5f * v * (1 + erff(kHalfRoot * v)); };
-  const float4 v = x[i];
-  y[i] = make_float4(gelu(v.x), gelu(v.y), gelu(v.z), gelu(v.w));
-}
-void no_tail(const Gelu<float>& p, cudaStream_t stream) {
-  no_tail_kernel<<<blocks_of_vectors(p, "no_tail"), kThreads, 0, stream>>>(
-      reinterpret_cast<const float4*>(p.x), reinterpret_cast<float4*>(p.y), p.n / 4);
-  CUDA_CHECK_LAUNCH();
-}
-MUST_REJECT(gelu, no_tail, "1: y[0] is nan");
 
 }  // namespace
 }  // namespace day07

@@ -15,22 +15,18 @@ namespace day09 {
 namespace {
 
 TEST(Day09Refuses, WhatIsNoProblem) {
-  alignas(16) float x[8] = {}, y[8] = {}, z[8] = {};
+  alignas(16) float x[8] = {}, y[8] = {};
   for (const char* ladder : {"sigmoid", "sigmoid_fast", "sigmoid_tanh"}) {
     for (const auto& variant : days::variants<Sigmoid<float>>(ladder)) {
-      EXPECT_THROW(variant.launch({x, y, 0}), std::invalid_argument) << variant.name;
-      EXPECT_THROW(variant.launch({x, y, -1}), std::invalid_argument) << variant.name;
       EXPECT_THROW(variant.launch({x, x + 4, 8}), std::invalid_argument) << variant.name;
       EXPECT_THROW(variant.launch({x, y, int64_t{1} << 42}), std::invalid_argument) << variant.name;
     }
   }
   for (const auto& variant : days::variants<SigmoidBackward<float>>("sigmoid_backward")) {
-    EXPECT_THROW(variant.launch({x, y, z, 0}), std::invalid_argument) << variant.name;
     EXPECT_THROW(variant.launch({x, y, x + 4, 8}), std::invalid_argument) << variant.name;
     EXPECT_THROW(variant.launch({x, y, y + 4, 8}), std::invalid_argument) << variant.name;
   }
   for (const auto& variant : days::variants<SigmoidBackwardY<float>>("sigmoid_backward_y")) {
-    EXPECT_THROW(variant.launch({x, y, z, -3}), std::invalid_argument) << variant.name;
     EXPECT_THROW(variant.launch({x, y, x + 4, 8}), std::invalid_argument) << variant.name;
     EXPECT_THROW(variant.launch({x, y, y + 4, 8}), std::invalid_argument) << variant.name;
   }

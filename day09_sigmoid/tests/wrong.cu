@@ -60,43 +60,10 @@ MUST_REJECT(sigmoid, in_16_bits, "y[");
 struct OneMinus {
   __device__ float operator()(float x) const { return 1 - 1 / (1 + expf(x)); }
 };
-void one_minus(const Sigmoid<float>& p, cudaStream_t stream) {
-  launch<OneMinus>(p, stream);
-}
-MUST_REJECT(sigmoid, one_minus, "y[");
 void one_minus_bf16(const Sigmoid<days::bf16>& p, cudaStream_t stream) {
   launch<OneMinus>(p, stream);
 }
 MUST_REJECT(sigmoid, one_minus_bf16, "is 0, expected");
-
-// Fast mathematics where all digits are asked for.
-struct Fast {
-  __device__ float operator()(float x) const {
-    return days::ptx::rcp_approx_ftz(1.0f + days::ptx::ex2_approx_ftz(-kLog2e * x));
-  }
-};
-void fast_for_all_digits(const Sigmoid<float>& p, cudaStream_t stream) {
-  launch<Fast>(p, stream);
-}
-MUST_REJECT(sigmoid, fast_for_all_digits, "y[");
-
-// The instruction for tanh where digits of small results are asked for, in a type that has but 8 of them.
-struct Tanh {
-  __device__ float operator()(float x) const { return fmaf(0.5f, days::ptx::tanh_approx(0.5f * x), 0.5f); }
-};
-void tanh_bf16(const Sigmoid<days::bf16>& p, cudaStream_t stream) {
-  launch<Tanh>(p, stream);
-}
-MUST_REJECT(sigmoid_fast, tanh_bf16, "y[");
-
-// A line between -4 and 4, "hard sigmoid": 0 and 1 beyond.
-struct Hard {
-  __device__ float operator()(float x) const { return fminf(fmaxf(0.125f * x + 0.5f, 0), 1); }
-};
-void hard(const Sigmoid<days::half>& p, cudaStream_t stream) {
-  launch<Hard>(p, stream);
-}
-MUST_REJECT(sigmoid_tanh, hard, "1: y[0] is");
 
 // x is clamped to 88, so that nothing overflows: and a NaN is 88 from then on.
 struct Clamped {
@@ -106,18 +73,6 @@ void clamped(const Sigmoid<float>& p, cudaStream_t stream) {
   launch<Clamped>(p, stream);
 }
 MUST_REJECT(sigmoid, clamped, "special values: y[0] is 6.05");
-
-// Right of 17 s(x) is 1, and 1 - s(x) nothing.
-struct Difference {
-  __device__ float operator()(float x, float dy) const {
-    const float y = 1 / (1 + expf(-x));
-    return dy * (y * (1 - y));
-  }
-};
-void difference(const SigmoidBackward<float>& p, cudaStream_t stream) {
-  launch<Difference>(p, stream);
-}
-MUST_REJECT(sigmoid_backward, difference, "dx[");
 
 // The same from a y that was rounded to fp16, as forward wrote it.
 __global__ void from_stored_kernel(const days::half* x, const days::half* dy, days::half* dx, int64_t n) {
@@ -143,19 +98,6 @@ void not_even(const SigmoidBackward<days::bf16>& p, cudaStream_t stream) {
   launch<NotEven>(p, stream);
 }
 MUST_REJECT(sigmoid_backward, not_even, "is nan, expected");
-
-// y^2 for y (1 - y).
-__global__ void squared_kernel(const days::bf16* y, const days::bf16* dy, days::bf16* dx, int64_t n) {
-  const int64_t i = int64_t{blockIdx.x} * kThreads + threadIdx.x;
-  if (i >= n) return;
-  const float v = days::to_float(y[i]);
-  dx[i] = days::from_float<days::bf16>(days::to_float(dy[i]) * v * v);
-}
-void squared(const SigmoidBackwardY<days::bf16>& p, cudaStream_t stream) {
-  squared_kernel<<<blocks_of(p, "wrong", 1), kThreads, 0, stream>>>(p.y, p.dy, p.dx, p.n);
-  CUDA_CHECK_LAUNCH();
-}
-MUST_REJECT(sigmoid_backward_y, squared, "1: dx[0] is");
 
 }  // namespace
 }  // namespace day09

@@ -10,26 +10,6 @@
 namespace day11 {
 namespace {
 
-TEST(Day11Refuses, SizesThatAreNotPositive) {
-  float value = 0;
-  for (const auto& variant : days::variants<Matmul<float>>("matmul")) {
-    EXPECT_THROW(variant.launch({&value, &value, &value, 0, 4, 4}), std::invalid_argument) << variant.name;
-    EXPECT_THROW(variant.launch({&value, &value, &value, 4, 0, 4}), std::invalid_argument) << variant.name;
-    EXPECT_THROW(variant.launch({&value, &value, &value, 4, 4, 0}), std::invalid_argument) << variant.name;
-    EXPECT_THROW(variant.launch({&value, &value, &value, -4, 4, 4}), std::invalid_argument) << variant.name;
-  }
-  EXPECT_EQ(value, 0);
-}
-
-// The pointers are never followed: the launchers must have thrown before.
-TEST(Day11Refuses, MoreBlocksThanTheGridHas) {
-  const auto in = reinterpret_cast<const float*>(uintptr_t{1} << 40);
-  const auto out = reinterpret_cast<float*>(uintptr_t{1} << 50);
-  for (const auto& variant : days::variants<Matmul<float>>("matmul")) {
-    EXPECT_THROW(variant.launch({in, in, out, 65535 * 32 + 1, 4, 4}), std::invalid_argument) << variant.name;
-  }
-}
-
 std::string refusal(int tile) {
   float value = 0;
   try {

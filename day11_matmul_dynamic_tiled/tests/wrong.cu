@@ -71,22 +71,6 @@ __global__ void __launch_bounds__(kThreads) no_second_barrier(Matmul<float> p) {
 }
 MUST_REJECT(matmul, launch<no_second_barrier>, "c[|simt-race-shared");
 
-// Whole tiles alone: what is left of k is forgotten.
-__global__ void __launch_bounds__(kThreads) drops_tail(Matmul<float> p) {
-  __shared__ float a_tile[kTile][kTile], b_tile[kTile][kTile];
-  const Place at = place_of();
-  float sum = 0.0f;
-  for (int64_t step = 0; step + kTile <= p.k; step += kTile) {
-    a_tile[at.y][at.x] = of_a(p, at.row, step + at.x);
-    b_tile[at.y][at.x] = of_b(p, step + at.y, at.col);
-    __syncthreads();
-    for (int i = 0; i < kTile; ++i) sum += a_tile[at.y][i] * b_tile[i][at.x];
-    __syncthreads();
-  }
-  store(p, at, sum);
-}
-MUST_REJECT(matmul, launch<drops_tail>, "1 x 1 x 1: c[0,0] is 0, expected");
-
 // Beyond k only a is filled with zeros, because zero times anything is zero: but not times infinity.
 __global__ void __launch_bounds__(kThreads) zeros_in_a_alone(Matmul<float> p) {
   __shared__ float a_tile[kTile][kTile], b_tile[kTile][kTile];
@@ -103,22 +87,6 @@ __global__ void __launch_bounds__(kThreads) zeros_in_a_alone(Matmul<float> p) {
   store(p, at, sum);
 }
 MUST_REJECT(matmul, launch<zeros_in_a_alone>, "c[1,0] is nan, expected");
-
-// The guard of the columns of a in place of that of the rows of b: right where the extents agree.
-__global__ void __launch_bounds__(kThreads) guards_swapped(Matmul<float> p) {
-  __shared__ float a_tile[kTile][kTile], b_tile[kTile][kTile];
-  const Place at = place_of();
-  float sum = 0.0f;
-  for (int64_t step = 0; step < p.k; step += kTile) {
-    a_tile[at.y][at.x] = of_a(p, at.row, step + at.x);
-    b_tile[at.y][at.x] = step + at.x < p.k ? of_b(p, step + at.y, at.col) : 0.0f;
-    __syncthreads();
-    for (int i = 0; i < kTile; ++i) sum += a_tile[at.y][i] * b_tile[i][at.x];
-    __syncthreads();
-  }
-  store(p, at, sum);
-}
-MUST_REJECT(matmul, launch<guards_swapped>, "1 x 37 x 70: c[0,6] is");
 
 // The tile of b is taken from the block's rows, as that of a is.
 __global__ void __launch_bounds__(kThreads) same_tile_of_b(Matmul<float> p) {

@@ -44,34 +44,6 @@ __device__ Place place_of_grid() {
           static_cast<int>(threadIdx.x)};
 }
 
-__global__ void zeros(Transpose<float> p) {
-  const auto [row0, col0, y, x] = place_of_grid();
-  const int64_t row = row0 + y, col = col0 + x;
-  if (row < p.rows && col < p.cols) p.out[col * p.rows + row] = 0.0f;
-}
-MUST_REJECT(transpose, launch<zeros>, "out[0,0] is 0, expected");
-
-// Moves the bytes and turns nothing.
-__global__ void copies(Transpose<float> p) {
-  const auto [row0, col0, y, x] = place_of_grid();
-  const int64_t row = row0 + y, col = col0 + x;
-  if (row < p.rows && col < p.cols) p.out[row * p.cols + col] = p.in[row * p.cols + col];
-}
-MUST_REJECT(transpose, launch<copies>, "2 x 3: out[0,1] is");
-
-__global__ void right(Transpose<float> p) {
-  const auto [row0, col0, y, x] = place_of_grid();
-  const int64_t row = row0 + y, col = col0 + x;
-  if (row < p.rows && col < p.cols) p.out[col * p.rows + row] = p.in[row * p.cols + col];
-}
-// A grid that is rounded down: right where the tile divides both extents.
-void drops_last_tiles(const Transpose<float>& p, cudaStream_t stream) {
-  const dim3 grid(std::max(1, p.cols / kTile), std::max(1, p.rows / kTile));
-  right<<<grid, dim3(kTile, kTile), 0, stream>>>(p);
-  CUDA_CHECK_LAUNCH();
-}
-MUST_REJECT(transpose, drops_last_tiles, "1 x 300: out[288,0] is nan");
-
 // Takes the column out before the others have put it in.
 __global__ void no_barrier(Transpose<float> p) {
   __shared__ float tile[kTile][kTile + 1];
@@ -80,32 +52,6 @@ __global__ void no_barrier(Transpose<float> p) {
   if (col0 + y < p.cols && row0 + x < p.rows) p.out[(col0 + y) * p.rows + row0 + x] = tile[x][y];
 }
 MUST_REJECT(transpose, launch<no_barrier>, "out[|simt-race-shared");
-
-// Guards rows with cols and cols with rows: right for square matrices.
-__global__ void swaps_extents(Transpose<float> p) {
-  const auto [row0, col0, y, x] = place_of_grid();
-  const int64_t row = row0 + y, col = col0 + x, size = int64_t{p.rows} * p.cols;
-  const int64_t from = row * p.cols + col, to = col * p.rows + row;
-  if (row < p.cols && col < p.rows && from < size && to < size) p.out[to] = p.in[from];
-}
-MUST_REJECT(transpose, launch<swaps_extents>, "2 x 3: out[");
-
-// Takes the rows of out to be cols long: right for square matrices.
-__global__ void pitch_cols(Transpose<float> p) {
-  const auto [row0, col0, y, x] = place_of_grid();
-  const int64_t row = row0 + y, col = col0 + x, to = col * p.cols + row;
-  if (row < p.rows && col < p.cols && to < int64_t{p.rows} * p.cols) p.out[to] = p.in[row * p.cols + col];
-}
-MUST_REJECT(transpose, launch<pitch_cols>, "2 x 3: out[1,0] is nan");
-
-// Turns each tile and leaves it where it was: right within the first tile.
-__global__ void tile_stays(Transpose<float> p) {
-  const auto [row0, col0, y, x] = place_of_grid();
-  const int64_t row = row0 + y, col = col0 + x, to = (row0 + x) * p.rows + col0 + y;
-  if (row < p.rows && col < p.cols && row0 + x < p.cols && col0 + y < p.rows)
-    p.out[to] = p.in[row * p.cols + col];
-}
-MUST_REJECT(transpose, launch<tile_stays>, "1 x 300: out[32,0] is nan");
 
 // Moves each tile and does not turn it: right for tiles that are symmetric.
 __global__ void turns_twice(Transpose<float> p) {
@@ -157,16 +103,6 @@ __global__ void vector_tail(Transpose<float> p) {
 }
 MUST_REJECT(transpose, launch<vector_tail>, "out[1,0] is|simt-race-global");
 
-// Loses denormals, as arithmetic with -ftz=true would.
-__global__ void flushes(Transpose<float> p) {
-  const auto [row0, col0, y, x] = place_of_grid();
-  const int64_t row = row0 + y, col = col0 + x;
-  if (row >= p.rows || col >= p.cols) return;
-  const float value = p.in[row * p.cols + col];
-  p.out[col * p.rows + row] = fabsf(value) < 1.17549435e-38f ? 0.0f : value;
-}
-MUST_REJECT(transpose, launch<flushes>, "special values: out[0,1] is 0, expected");
-
 // The same in fp16, whose least normal number is 2^-14.
 __global__ void flushes_half(Transpose<days::half> p) {
   const auto [row0, col0, y, x] = place_of_grid();
@@ -177,28 +113,6 @@ __global__ void flushes_half(Transpose<days::half> p) {
       fabsf(days::to_float(value)) < 6.103515625e-5f ? days::from_float<days::half>(0.0f) : value;
 }
 MUST_REJECT(transpose, launch_half<flushes_half>, "special values: out[");
-
-// Two fp16 are one 4-byte word, and the words are turned: each pair keeps its order.
-__global__ void turns_pairs(Transpose<days::half> p) {
-  const auto [row0, col0, y, x] = place_of_grid();
-  const int64_t row = row0 + y, col = col0 + x;
-  if (row >= p.rows || col >= p.cols) return;
-  const bool whole = p.rows % 2 == 0 && p.cols % 2 == 0;
-  const int64_t to = whole ? (col / 2 * p.rows / 2 + row) * 2 + col % 2 : col * p.rows + row;
-  if (to < int64_t{p.rows} * p.cols) p.out[to] = p.in[row * p.cols + col];
-}
-MUST_REJECT(transpose, launch_half<turns_pairs>, "32 x 32: out[");
-
-__global__ void copy_transposes_kernel(Copy2D<float> p) {
-  const auto [row0, col0, y, x] = place_of_grid();
-  const int64_t row = row0 + y, col = col0 + x;
-  if (row < p.rows && col < p.cols) p.out[col * p.rows + row] = p.in[row * p.cols + col];
-}
-void copy_transposes(const Copy2D<float>& p, cudaStream_t stream) {
-  copy_transposes_kernel<<<tiles(p), dim3(kTile, kTile), 0, stream>>>(p);
-  CUDA_CHECK_LAUNCH();
-}
-MUST_REJECT(copy, copy_transposes, "2 x 3: out[0,1] is");
 
 }  // namespace
 }  // namespace day13

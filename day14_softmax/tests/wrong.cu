@@ -45,46 +45,12 @@ __device__ void write_row(const float* x, float* y, int cols, float max, float s
   for (int col = threadIdx.x; col < cols; col += kThreads) y[col] = expf(x[col] - max) / sum;
 }
 
-__global__ void zeros(Softmax<float> p) {
-  float* const y = p.y + first_of_row(p.cols);
-  for (int col = threadIdx.x; col < p.cols; col += kThreads) y[col] = 0;
-}
-MUST_REJECT(softmax, launch<zeros>, "y[0,0] is 0, expected 1");
-
 // e^x / sum of e^x, as the formula stands: right for small numbers.
 __global__ void no_max(Softmax<float> p) {
   const float* const x = p.x + first_of_row(p.cols);
   write_row(x, p.y + first_of_row(p.cols), p.cols, 0, row_sum(x, p.cols, 0));
 }
 MUST_REJECT(softmax, launch<no_max>, "up to 1e4 either way: y[0,0] is nan, expected 1");
-
-// Whole warps' worth of columns only.
-__global__ void short_tail(Softmax<float> p) {
-  const float* const x = p.x + first_of_row(p.cols);
-  const int cols = p.cols > 32 ? p.cols / 32 * 32 : p.cols;
-  const float max = row_max(x, cols);
-  write_row(x, p.y + first_of_row(p.cols), cols, max, row_sum(x, cols, max));
-}
-MUST_REJECT(softmax, launch<short_tail>, "10 x 33: y[0,0] is");
-
-// Does not divide by the sum.
-__global__ void unscaled(Softmax<float> p) {
-  const float* const x = p.x + first_of_row(p.cols);
-  write_row(x, p.y + first_of_row(p.cols), p.cols, row_max(x, p.cols), 1);
-}
-MUST_REJECT(softmax, launch<unscaled>, "17 x 3: y[0,0] is");
-
-// Adds up in 16 bits.
-__global__ void half_sum(Softmax<float> p) {
-  const float* const x = p.x + first_of_row(p.cols);
-  const float max = row_max(x, p.cols);
-  float sum = 0;
-  for (int col = threadIdx.x; col < p.cols; col += kThreads)
-    sum = __half2float(__float2half(sum + expf(x[col] - max)));
-  sum = days::block_reduce(sum, days::Sum{}, 0.0f);
-  write_row(x, p.y + first_of_row(p.cols), p.cols, max, sum);
-}
-MUST_REJECT(softmax, launch<half_sum>, "17 x 3: y[0,0] is 0.321598");
 
 // 2^(x log2 e - max log2 e) in one instruction: right until the product overflows.
 __device__ float fused_power(float x, float max) {
@@ -102,16 +68,6 @@ __global__ void fused_scale(Softmax<float> p) {
 }
 MUST_REJECT(softmax, launch<fused_scale>, "special rows: y[5,0] is nan, expected 1");
 
-// Makes a row of nothing but -inf zeros, which hides that it has no answer.
-__global__ void zero_row(Softmax<float> p) {
-  const float* const x = p.x + first_of_row(p.cols);
-  const float max = row_max(x, p.cols), sum = row_sum(x, p.cols, max);
-  float* const y = p.y + first_of_row(p.cols);
-  for (int col = threadIdx.x; col < p.cols; col += kThreads)
-    y[col] = max == -INFINITY ? 0 : expf(x[col] - max) / sum;
-}
-MUST_REJECT(softmax, launch<zero_row>, "special rows: y[0,0] is 0, expected nan");
-
 // Leaves NaNs out of the sum, so that only they stay NaN.
 __global__ void skips_nan(Softmax<float> p) {
   const float* const x = p.x + first_of_row(p.cols);
@@ -125,18 +81,6 @@ __global__ void skips_nan(Softmax<float> p) {
   write_row(x, p.y + first_of_row(p.cols), p.cols, max, sum);
 }
 MUST_REJECT(softmax, launch<skips_nan>, "17 x 3, special rows: y[4,0] is");
-
-// The softmax of columns, by one thread: right for square matrices that are symmetric.
-__global__ void columns(Softmax<float> p) {
-  const int64_t col = int64_t{blockIdx.x} % p.cols;
-  if (threadIdx.x != 0) return;
-  float max = -INFINITY, sum = 0;
-  for (int row = 0; row < p.rows; ++row) max = fmaxf(max, p.x[int64_t{row} * p.cols + col]);
-  for (int row = 0; row < p.rows; ++row) sum += expf(p.x[int64_t{row} * p.cols + col] - max);
-  for (int row = 0; row < p.rows; ++row)
-    p.y[int64_t{row} * p.cols + col] = expf(p.x[int64_t{row} * p.cols + col] - max) / sum;
-}
-MUST_REJECT(softmax, launch<columns>, "9 x 1: y[0,0] is");
 
 // ---- Online: maximum and sum in one loop ----
 
@@ -161,21 +105,6 @@ __device__ Part merged(const Part (&parts)[kWarps]) {
   return all;
 }
 
-// A new maximum does not rescale the sum.
-__global__ void stale_sum(Softmax<float> p) {
-  __shared__ Part parts[kWarps];
-  const float* const x = p.x + first_of_row(p.cols);
-  Part mine = {-3.4e38f, 0};
-  for (int col = threadIdx.x; col < p.cols; col += kThreads) {
-    mine.max = fmaxf(mine.max, x[col]);
-    mine.sum += expf(x[col] - mine.max);
-  }
-  store_part(parts, mine);
-  const Part row = merged(parts);
-  write_row(x, p.y + first_of_row(p.cols), p.cols, row.max, row.sum);
-}
-MUST_REJECT(softmax, launch<stale_sum>, "9 x 129: y[3,0] is");
-
 // Starts at its first element: where that and the second are -inf, e^(-inf - -inf) is NaN.
 __global__ void starts_at_first(Softmax<float> p) {
   __shared__ Part parts[kWarps];
@@ -191,22 +120,6 @@ __global__ void starts_at_first(Softmax<float> p) {
   write_row(x, p.y + first_of_row(p.cols), p.cols, row.max, row.sum);
 }
 MUST_REJECT(softmax, launch<starts_at_first>, "special rows: y[1,0] is nan, expected 0");
-
-// Adds the sums of warps that have different maxima.
-__global__ void adds_warps(Softmax<float> p) {
-  __shared__ Part parts[kWarps];
-  const float* const x = p.x + first_of_row(p.cols);
-  Part mine = {-3.4e38f, 0};
-  for (int col = threadIdx.x; col < p.cols; col += kThreads) {
-    const float larger = fmaxf(mine.max, x[col]);
-    mine = {larger, mine.sum * expf(mine.max - larger) + expf(x[col] - larger)};
-  }
-  store_part(parts, mine);
-  float sum = 0;
-  for (int i = 0; i < kWarps; ++i) sum += parts[i].sum;
-  write_row(x, p.y + first_of_row(p.cols), p.cols, merged(parts).max, sum);
-}
-MUST_REJECT(softmax, launch<adds_warps>, "10 x 33: y[0,0] is");
 
 // The maxima's shared memory takes the sums, and nobody waits until all have read the maxima.
 __global__ void reuses_at_once_kernel(Softmax<float> p) {
@@ -248,73 +161,8 @@ __global__ void sums_in_t(Softmax<T> p) {
   for (int col = 0; col < p.cols; ++col)
     y[col] = days::from_float<T>(expf(days::to_float(x[col]) - max) / days::to_float(sum));
 }
-constexpr auto sums_in_half = launch16<days::half, sums_in_t<days::half>>;
 constexpr auto sums_in_bf16 = launch16<days::bf16, sums_in_t<days::bf16>>;
-MUST_REJECT(softmax, sums_in_half, "1 x 31: y[0,");
 MUST_REJECT(softmax, sums_in_bf16, "9 x 32: y[");
-
-// Takes two columns at a time, 4 bytes, and forgets the last one of an odd row.
-template <class T>
-__global__ void drops_odd(Softmax<T> p) {
-  const T* const x = p.x + first_of_row(p.cols);
-  const int cols = p.cols > 1 ? p.cols / 2 * 2 : 1;
-  float max = -INFINITY, sum = 0;
-  for (int col = 0; col < cols; ++col) max = days::Max{}(max, days::to_float(x[col]));
-  for (int col = 0; col < cols; ++col) sum += expf(days::to_float(x[col]) - max);
-  T* const y = p.y + first_of_row(p.cols);
-  for (int col = 0; col < cols; ++col) y[col] = days::from_float<T>(expf(days::to_float(x[col]) - max) / sum);
-}
-constexpr auto drops_odd_half = launch16<days::half, drops_odd<days::half>>;
-MUST_REJECT(softmax, drops_odd_half, "y[0,2] is nan|17 x 3: y[0,0] is");
-
-// ---- Backward ----
-
-template <void (*kKernel)(SoftmaxBackward<float>)>
-void launch_backward(const SoftmaxBackward<float>& p, cudaStream_t stream) {
-  kKernel<<<p.rows, kThreads, 0, stream>>>(p);
-  CUDA_CHECK_LAUNCH();
-}
-
-// The sum of y * dy over the first `cols` of the block's row, as it should be.
-__device__ float row_dot(const SoftmaxBackward<float>& p, int cols) {
-  const int64_t first = first_of_row(p.cols);
-  float sum = 0;
-  for (int col = threadIdx.x; col < cols; col += kThreads) sum += p.y[first + col] * p.dy[first + col];
-  return days::block_reduce(sum, days::Sum{}, 0.0f);
-}
-
-// y * dy.
-__global__ void backward_no_sum(SoftmaxBackward<float> p) {
-  const int64_t first = first_of_row(p.cols), end = first + p.cols;
-  for (int64_t i = first + threadIdx.x; i < end; i += kThreads) p.dx[i] = p.y[i] * p.dy[i];
-}
-MUST_REJECT(softmax_backward, launch_backward<backward_no_sum>, "1 x 1: dx[0,0] is -2.29724646");
-
-// Subtracts the sum of dy, without y.
-__global__ void backward_sum_of_dy(SoftmaxBackward<float> p) {
-  const int64_t first = first_of_row(p.cols), end = first + p.cols;
-  float sum = 0;
-  for (int64_t i = first + threadIdx.x; i < end; i += kThreads) sum += p.dy[i];
-  sum = days::block_reduce(sum, days::Sum{}, 0.0f);
-  for (int64_t i = first + threadIdx.x; i < end; i += kThreads) p.dx[i] = p.y[i] * (p.dy[i] - sum);
-}
-MUST_REJECT(softmax_backward, launch_backward<backward_sum_of_dy>, "1 x 1: dx[0,0] is 0, expected");
-
-// Whole warps' worth of columns only, in the sum.
-__global__ void backward_short_tail(SoftmaxBackward<float> p) {
-  const int64_t first = first_of_row(p.cols), end = first + p.cols;
-  const float sum = row_dot(p, p.cols > 32 ? p.cols / 32 * 32 : p.cols);
-  for (int64_t i = first + threadIdx.x; i < end; i += kThreads) p.dx[i] = p.y[i] * (p.dy[i] - sum);
-}
-MUST_REJECT(softmax_backward, launch_backward<backward_short_tail>, "10 x 33: dx[0,0] is");
-
-// y * dy - sum, with y for the first term alone.
-__global__ void backward_one_term(SoftmaxBackward<float> p) {
-  const int64_t first = first_of_row(p.cols), end = first + p.cols;
-  const float sum = row_dot(p, p.cols);
-  for (int64_t i = first + threadIdx.x; i < end; i += kThreads) p.dx[i] = p.y[i] * p.dy[i] - sum;
-}
-MUST_REJECT(softmax_backward, launch_backward<backward_one_term>, "1 x 1: dx[0,0] is");
 
 // A thread a row of fp16, whose sum is kept in fp16.
 __global__ void backward_half_sum_kernel(SoftmaxBackward<days::half> p) {

@@ -28,8 +28,6 @@ TEST(Day15Refuses, WhatIsNoProblem) {
     const auto refused = [&](const GeluBackward<float>& p) {
       EXPECT_THROW(variant.launch(p), std::invalid_argument) << variant.name << " " << p.n;
     };
-    refused({kX, kDy, kDx, 0});
-    refused({kX, kDy, kDx, -1});
     refused({kX, kDy, kDx, int64_t{1} << 42});
     refused({kX, kDy, const_cast<float*>(kX) + 4, 8});
     refused({kX, kDy, const_cast<float*>(kDy) + 4, 8});
@@ -40,8 +38,6 @@ TEST(Day15Refuses, WhatIsNoProblem) {
       const auto refused = [&](const GeluStep<float>& p) {
         EXPECT_THROW(variant.launch(p), std::invalid_argument) << variant.name << " " << p.n;
       };
-      refused({kX, kDy, kY, kDx, 0, enough});
-      refused({kX, kDy, kY, kDx, -1, enough});
       refused({kX, kDy, kY, kDx, int64_t{1} << 42, enough});
       refused(
           {kX, kDy, const_cast<float*>(kX), kDx, 8, enough});  // y takes the place of x, which backward wants
@@ -50,9 +46,6 @@ TEST(Day15Refuses, WhatIsNoProblem) {
       refused({kX, kDy, kY, kY, 8, enough});
       refused({kX, kDy, kY, kY + 4, 8, enough});
       refused({kX, kDy, kY, const_cast<float*>(kDy) + 4, 8, enough});
-      if (variant.name == "recompute") continue;
-      const size_t needed = variant.name == "byte" ? 8 : 32;
-      refused({kX, kDy, kY, kDx, 8, {kDx + 1024, needed - 1}});
     }
   }
 }

@@ -30,10 +30,6 @@ void launch(const GeluBackward<T>& p, cudaStream_t stream) {
 struct NoDensity {
   __device__ float operator()(float x) const { return below_of(x); }
 };
-void no_density(const GeluBackward<float>& p, cudaStream_t stream) {
-  launch<NoDensity>(p, stream);
-}
-MUST_REJECT(gelu_backward, no_density, "1: dx[0] is");
 void no_density_bf16(const GeluBackward<days::bf16>& p, cudaStream_t stream) {
   launch<NoDensity>(p, stream);
 }
@@ -47,18 +43,6 @@ void erfs_own(const GeluBackward<days::half>& p, cudaStream_t stream) {
   launch<ErfsOwn>(p, stream);
 }
 MUST_REJECT(gelu_backward, erfs_own, "1: dx[0] is");
-
-// The slope of the formula with tanh, to which a forward pass with erf does not belong: up to 1e-3 away.
-struct OfTanh {
-  __device__ float operator()(float x) const {
-    const float inner = x * (0.797884561f + 0.0356774081f * x * x), t = tanhf(inner);
-    return 0.5f * (1 + t) + 0.5f * x * (1 - t * t) * (0.797884561f + 3 * 0.0356774081f * x * x);
-  }
-};
-void of_tanh(const GeluBackward<float>& p, cudaStream_t stream) {
-  launch<OfTanh>(p, stream);
-}
-MUST_REJECT(gelu_backward, of_tanh, "dx[");
 
 // A difference quotient of fp32's GELU: what a judge in fp32 would have said.
 struct Quotient {
@@ -83,22 +67,6 @@ void cut_off(const GeluBackward<float>& p, cudaStream_t stream) {
   launch<CutOff>(p, stream);
 }
 MUST_REJECT(gelu_backward, cut_off, "expected nan");
-
-// 16 bytes a thread, and the elements after the last whole vector are left out.
-__global__ void no_tail_kernel(const float4* x, const float4* dy, float4* dx, int64_t vectors) {
-  const int64_t i = int64_t{blockIdx.x} * kThreads + threadIdx.x;
-  if (i >= vectors) return;
-  const auto slope = [](float v) { return below_of(v) + v * density_of(v); };
-  const float4 v = x[i], d = dy[i];
-  dx[i] = make_float4(d.x * slope(v.x), d.y * slope(v.y), d.z * slope(v.z), d.w * slope(v.w));
-}
-void no_tail(const GeluBackward<float>& p, cudaStream_t stream) {
-  no_tail_kernel<<<blocks_of_vectors(p, "no_tail"), kThreads, 0, stream>>>(
-      reinterpret_cast<const float4*>(p.x), reinterpret_cast<const float4*>(p.dy),
-      reinterpret_cast<float4*>(p.dx), p.n / 4);
-  CUDA_CHECK_LAUNCH();
-}
-MUST_REJECT(gelu_backward, no_tail, "1: dx[0] is nan");
 
 // Forward and backward in one kernel, an element a thread; each step below is wrong in one of the two.
 template <class T, class Y, class Slope>
@@ -130,48 +98,6 @@ void from_y(const GeluStep<days::bf16>& p, cudaStream_t stream) {
   launch_step<RightY, FromY>(p, stream);
 }
 MUST_REJECT(gelu_step, from_y, "1: dx[0] is");
-
-// P is kept in eight bits without a sign, 255 for 1: too few for half, whose ladder has no byte.
-struct CoarseInner {
-  __device__ float operator()(float x) const { return rintf(255 * below_of(x)) / 255 + x * density_of(x); }
-};
-void coarse_inner(const GeluStep<days::half>& p, cudaStream_t stream) {
-  launch_step<RightY, CoarseInner>(p, stream);
-}
-MUST_REJECT(gelu_step, coarse_inner, "dx[");
-
-// Forward is ReLU.
-struct Relu {
-  __device__ float operator()(float x) const { return x < 0 ? 0 : x; }
-};
-void relu(const GeluStep<float>& p, cudaStream_t stream) {
-  launch_step<Relu, RightSlope>(p, stream);
-}
-MUST_REJECT(gelu_step, relu, "1: y[0] is");
-
-// A byte with 128 steps, from 0 on: what is below 0 is cut off, and what is above 1 too.
-struct Clamped {
-  __device__ float operator()(float x) const {
-    const float slope = RightSlope{}(x);
-    return slope != slope ? slope : rintf(fminf(fmaxf(slope, 0), 1) * 255) / 255;
-  }
-};
-void clamped(const GeluStep<days::half>& p, cudaStream_t stream) {
-  launch_step<RightY, Clamped>(p, stream);
-}
-MUST_REJECT(gelu_step_byte, clamped, "dx[");
-
-// A byte without a code for what is no number.
-struct NoNan {
-  __device__ float operator()(float x) const {
-    const float slope = RightSlope{}(x);
-    return slope != slope ? -0.13f : rintf(slope * kSteps) / kSteps;
-  }
-};
-void no_nan(const GeluStep<float>& p, cudaStream_t stream) {
-  launch_step<RightY, NoNan>(p, stream);
-}
-MUST_REJECT(gelu_step_byte, no_nan, "special values of x: dx[0] is");
 
 // Seven bits: twice the step.
 struct SevenBits {

@@ -79,17 +79,6 @@ __global__ void one_more_kernel(float* counts, int width, int height, float left
   counts[int64_t{y} * width + x] = static_cast<float>(count);
 }
 
-// Rows and columns change places.
-__global__ void turned_kernel(float* values, int width, int height, float side, float angle) {
-  const int x = blockIdx.x * kBlockX + threadIdx.x, y = blockIdx.y * kBlockY + threadIdx.y;
-  if (x >= width || y >= height) return;
-  const float right = (y + 0.5f - 0.5f * height) / side, down = (x + 0.5f - 0.5f * width) / side;
-  const float from_x = right + 0.3f * sinf(angle), from_y = down + 0.3f * cosf(angle);
-  values[int64_t{y} * width + x] = sinf(12 * right + angle) +
-                                   sinf(12 * (right * sinf(angle) + down * cosf(angle))) +
-                                   sinf(24 * sqrtf(from_x * from_x + from_y * from_y) - angle);
-}
-
 // 256 does not fit a byte, and comes out as 0: a black dot where it should be brightest.
 __global__ void overflowing_kernel(const float* values, uint8_t* pixels, int64_t n, float scale,
                                    float shift) {
@@ -132,16 +121,6 @@ void wrong_end(const GrayScott<float>& p, cudaStream_t stream) {
 }
 MUST_REJECT(gray_scott, wrong_end, "1 x 1 x 4: u_after[0,0] is");
 
-// One step too few.
-void one_less(const GrayScott<float>& p, cudaStream_t stream) {
-  GrayScott<float> fewer = p;
-  fewer.steps = p.steps > 1 ? p.steps - 1 : 1;
-  const days::DeviceBuffer<float> room(2 * static_cast<size_t>(p.cells()));
-  fewer.workspace = {room.data(), pair_bytes(p)};
-  gray_scott_swap(fewer, stream);
-}
-MUST_REJECT(gray_scott, one_less, "u_after[");
-
 void walled(const GrayScott<float>& p, cudaStream_t stream) {
   const days::DeviceBuffer<float> room(2 * static_cast<size_t>(p.cells()));  // wrong kernels get no workspace
   float* const u_other = room.data();
@@ -171,13 +150,6 @@ void one_more(const Mandelbrot<float>& p, cudaStream_t stream) {
   CUDA_CHECK_LAUNCH();
 }
 MUST_REJECT(mandelbrot, one_more, "counts[0,0] is");
-
-void turned(const Plasma<float>& p, cudaStream_t stream) {
-  const float side = static_cast<float>(p.width > p.height ? p.width : p.height);
-  turned_kernel<<<grid_of(p), kBlock, 0, stream>>>(p.values, p.width, p.height, side, p.angle);
-  CUDA_CHECK_LAUNCH();
-}
-MUST_REJECT(plasma, turned, "values[0,0] is");
 
 void overflowing(const Paint<float>& p, cudaStream_t stream) {
   const float scale = 255 / (p.high - p.low);

@@ -27,9 +27,6 @@ TEST(Day36Refuses, WhatIsNoProblem) {
       EXPECT_THROW(variant.launch({x, kIn, kIn, kIn, y, rows, cols}), std::invalid_argument)
           << variant.name << " " << rows << " x " << cols;
     };
-    refused(kIn, kOut, 0, 4);
-    refused(kIn, kOut, 4, 0);
-    refused(kIn, kOut, -4, 4);
     refused(kOut, kOut + 4, 4, 4);
     refused(kOut + 15, kOut, 4, 4);
   }
@@ -40,8 +37,6 @@ TEST(Day36Refuses, WhatIsNoProblem) {
           << variant.name << " " << rows << " x " << cols;
     };
     constexpr size_t kEnough = size_t{1} << 40;
-    refused(kIn, kIn, kOut, 0, 4, kEnough);
-    refused(kIn, kIn, kOut, 4, -1, kEnough);
     refused(kOut, kIn, kOut + 1, 4, 4, kEnough);
     refused(kIn, kOut + 1, kOut, 4, 4, kEnough);
   }

@@ -28,17 +28,6 @@ void launch(const Dyt<T>& p, cudaStream_t stream) {
   CUDA_CHECK_LAUNCH();
 }
 
-// alpha outside of tanh.
-struct AlphaOutside {
-  __device__ float operator()(float alpha, float x, float gamma, float beta) const {
-    return gamma * alpha * tanhf(x) + beta;
-  }
-};
-void alpha_outside(const Dyt<float>& p, cudaStream_t stream) {
-  launch<AlphaOutside>(p, stream);
-}
-MUST_REJECT(dyt, alpha_outside, "1 x 1: y[0,0] is");
-
 // (e^2v - 1) / (e^2v + 1) is inf / inf from v = 44 on.
 struct Quotient {
   __device__ float operator()(float alpha, float x, float gamma, float beta) const {
@@ -61,19 +50,6 @@ void clamped(const Dyt<days::half>& p, cudaStream_t stream) {
   launch<Clamped>(p, stream);
 }
 MUST_REJECT(dyt, clamped, "expected nan");
-
-// gamma and beta of the row.
-__global__ void of_row_kernel(const Dyt<float> p) {
-  const int64_t i = int64_t{blockIdx.x} * kThreads + threadIdx.x;
-  if (i >= int64_t{p.rows} * p.cols) return;
-  const int64_t row = i / p.cols % p.cols;
-  p.y[i] = p.gamma[row] * tanhf(*p.alpha * p.x[i]) + p.beta[row];
-}
-void of_row(const Dyt<float>& p, cudaStream_t stream) {
-  of_row_kernel<<<days::grid_of(int64_t{p.rows} * p.cols, kThreads, "wrong"), kThreads, 0, stream>>>(p);
-  CUDA_CHECK_LAUNCH();
-}
-MUST_REJECT(dyt, of_row, "y[0,1] is");
 
 // ---- Backward, a thread a column and then one thread for alpha ----
 
@@ -127,23 +103,6 @@ void no_bend(const DytBackward<days::bf16>& p, cudaStream_t stream) {
   launch<NoBend>(p, stream);
 }
 MUST_REJECT(dyt_backward, no_bend, "dx[0,0] is");
-
-struct NoAlpha : Right {
-  static constexpr bool kAlpha = false;
-};
-void no_alpha(const DytBackward<float>& p, cudaStream_t stream) {
-  launch<NoAlpha>(p, stream);
-}
-MUST_REJECT(dyt_backward, no_alpha, "dx[0,0] is");
-
-// gamma is forgotten in alpha's gradient alone.
-struct NoGamma : Right {
-  static constexpr bool kGamma = false;
-};
-void no_gamma(const DytBackward<float>& p, cudaStream_t stream) {
-  launch<NoGamma>(p, stream);
-}
-MUST_REJECT(dyt_backward, no_gamma, "dalpha[0] is");
 
 struct LastRow : Right {
   static constexpr bool kAllRows = false;

@@ -41,43 +41,6 @@ __device__ float& at(const Matmul<float>& p, int row, int col) {
   return p.c[int64_t{row} * p.n + col];
 }
 
-// Only whole groups of eight rows are written.
-__global__ void drops_rows(Matmul<float> p) {
-  if (column() >= p.n || first_row() + kEach > p.m) return;
-  for (int r = 0; r < kEach; ++r)
-    at(p, first_row() + r, column()) = dot(p, first_row() + r, column(), 0, p.k);
-}
-MUST_REJECT(matmul, launch<drops_rows>, "1 x 1 x 1: c[0,0] is nan");
-
-// The last tile of k is used only if it is whole.
-__global__ void drops_tail(Matmul<float> p) {
-  if (column() >= p.n) return;
-  for (int r = first_row(); r < p.m && r < first_row() + kEach; ++r) {
-    at(p, r, column()) = dot(p, r, column(), 0, p.k / 8 * 8);
-  }
-}
-MUST_REJECT(matmul, launch<drops_tail>, "1 x 1 x 1: c[0,0] is 0, expected");
-
-// All eight sums are the first row's.
-__global__ void same_row(Matmul<float> p) {
-  if (column() >= p.n) return;
-  for (int r = first_row(); r < p.m && r < first_row() + kEach; ++r) {
-    at(p, r, column()) = dot(p, first_row(), column(), 0, p.k);
-  }
-}
-MUST_REJECT(matmul, launch<same_row>, "3 x 4 x 8: c[1,0] is");
-
-// The sums are not set to 0 between two rows.
-__global__ void sums_run_on(Matmul<float> p) {
-  if (column() >= p.n) return;
-  float sum = 0.0f;
-  for (int r = first_row(); r < p.m && r < first_row() + kEach; ++r) {
-    sum += dot(p, r, column(), 0, p.k);
-    at(p, r, column()) = sum;
-  }
-}
-MUST_REJECT(matmul, launch<sums_run_on>, "3 x 4 x 8: c[1,0] is");
-
 // The buffers' turns: every second tile of 8 is the one before it again.
 __global__ void same_buffer(Matmul<float> p) {
   if (column() >= p.n) return;
@@ -92,30 +55,6 @@ __global__ void same_buffer(Matmul<float> p) {
 }
 MUST_REJECT(matmul, launch<same_buffer>, "1 x 1 x 100: c[0,0] is");
 
-// The first tile of k is fetched and never used.
-__global__ void skips_first_tile(Matmul<float> p) {
-  if (column() >= p.n) return;
-  for (int r = first_row(); r < p.m && r < first_row() + kEach; ++r) {
-    at(p, r, column()) = dot(p, r, column(), min(8, p.k), p.k);
-  }
-}
-MUST_REJECT(matmul, launch<skips_first_tile>, "1 x 1 x 1: c[0,0] is 0, expected");
-
-// a's square of 4 x 4 floats is stored as it was loaded, not transposed: right where it is symmetric.
-__global__ void not_transposed(Matmul<float> p) {
-  if (column() >= p.n) return;
-  for (int r = first_row(); r < p.m && r < first_row() + kEach; ++r) {
-    float sum = 0.0f;
-    for (int i = 0; i < p.k; ++i) {
-      const int row = r / 4 * 4 + i % 4, col = i / 4 * 4 + r % 4;
-      const bool there = row < p.m && col < p.k;
-      sum += p.a[int64_t{there ? row : r} * p.k + (there ? col : i)] * p.b[int64_t{i} * p.n + column()];
-    }
-    at(p, r, column()) = sum;
-  }
-}
-MUST_REJECT(matmul, launch<not_transposed>, "1 x 1 x 100: c[0,0] is|3 x 4 x 8: c[0,0] is");
-
 // Groups of four columns are exchanged, as when one group is taken for its neighbour.
 __global__ void swapped_groups(Matmul<float> p) {
   if (column() >= p.n) return;
@@ -125,21 +64,6 @@ __global__ void swapped_groups(Matmul<float> p) {
   }
 }
 MUST_REJECT(matmul, launch<swapped_groups>, "1 x 131 x 7: c[0,0] is");
-
-// What lies beyond k is added as well: a NaN of the next row spreads.
-__global__ void reads_past_k(Matmul<float> p) {
-  if (column() >= p.n) return;
-  const int64_t last_a = int64_t{p.m} * p.k - 1, size_b = int64_t{p.k} * p.n;
-  for (int r = first_row(); r < p.m && r < first_row() + kEach; ++r) {
-    float sum = 0.0f;
-    for (int i = 0; i < days::round_up(p.k, 8); ++i) {
-      const int64_t in_a = int64_t{r} * p.k + i;
-      sum += p.a[in_a < last_a ? in_a : last_a] * p.b[(int64_t{i} * p.n + column()) % size_b];
-    }
-    at(p, r, column()) = sum;
-  }
-}
-MUST_REJECT(matmul, launch<reads_past_k>, "1 x 1 x 1: c[0,0] is -10.389");
 
 __device__ float round_to_half_bits(float x) {
   return __uint_as_float((__float_as_uint(x) + 0x1000u) & 0xffffe000u);
@@ -182,30 +106,6 @@ __global__ void reads_c(Gemm<float> p) {
   c = p.alpha * product(p) + p.beta * c;
 }
 MUST_REJECT(gemm, launch_gemm<reads_c>, "c[0,0] is nan");
-
-// beta multiplies the product as well.
-__global__ void beta_of_all(Gemm<float> p) {
-  if (row() >= p.m || column() >= p.n) return;
-  float& c = p.c[p.at_c(row(), column())];
-  c = p.beta != 0.0f ? p.beta * (p.alpha * product(p) + c) : p.alpha * product(p);
-}
-MUST_REJECT(gemm, launch_gemm<beta_of_all>, "alpha and beta: c[0,0] is");
-
-// alpha is forgotten.
-__global__ void no_alpha(Gemm<float> p) {
-  if (row() >= p.m || column() >= p.n) return;
-  float& c = p.c[p.at_c(row(), column())];
-  c = product(p) + (p.beta != 0.0f ? p.beta * c : 0.0f);
-}
-MUST_REJECT(gemm, launch_gemm<no_alpha>, "alpha and beta: c[0,0] is");
-
-// Rows of c are taken to be n apart.
-__global__ void pitch_n(Gemm<float> p) {
-  if (row() >= p.m || column() >= p.n) return;
-  float& c = p.c[int64_t{row()} * p.n + column()];
-  c = p.alpha * product(p) + (p.beta != 0.0f ? p.beta * c : 0.0f);
-}
-MUST_REJECT(gemm, launch_gemm<pitch_n>, "pitch");
 
 // The gap between the rows of c is overwritten: with what was computed, four floats at a time.
 __global__ void into_the_gap(Gemm<float> p) {

@@ -10,26 +10,6 @@
 namespace day40 {
 namespace {
 
-TEST(Day40Refuses, ExtentsThatAreNotPositive) {
-  float x = 0, z = 0, most = 0;
-  for (const int bad : {0, -1}) {
-    for (const auto& variant : days::variants<Columns<float>>("columns")) {
-      EXPECT_THROW(variant.launch({&x, &z, &most, bad, 1}), std::invalid_argument) << variant.name;
-      EXPECT_THROW(variant.launch({&x, &z, &most, 1, bad}), std::invalid_argument) << variant.name;
-    }
-  }
-}
-
-// A grid has no room for more chunks; the candidate has no chunks.
-TEST(Day40Refuses, MoreSamplesThanAGridHasChunks) {
-  float x = 0, z = 0, most = 0;
-  const int samples = kChunk * days::kMaxGridY + 1;
-  for (const auto& variant : days::variants<Columns<float>>("columns")) {
-    if (variant.name == "candidate") continue;
-    EXPECT_THROW(variant.launch({&x, &z, &most, samples, 1}), std::invalid_argument) << variant.name;
-  }
-}
-
 // atomicMax keeps what was there before: here the maxima of another x, which were larger.
 TEST(Day40, NothingIsLeftOfTheRunBefore) {
   constexpr int kSamples = 300, kFeatures = 40;

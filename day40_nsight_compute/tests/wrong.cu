@@ -40,28 +40,6 @@ __device__ void scale(const Columns<float>& p, int feature, float largest) {
   if (threadIdx.y == 0) p.most[feature] = largest;
 }
 
-__global__ void zeros(Columns<float> p) {
-  const int feature = my_feature(p);
-  if (feature < 0) return;
-  for (int64_t sample = threadIdx.y; sample < p.samples; sample += kBlockRows)
-    p.z[int64_t{feature} * p.samples + sample] = 0;
-  if (threadIdx.y == 0) p.most[feature] = largest_of(p, feature, p.samples);
-}
-MUST_REJECT(columns, launch<zeros>, "z[0,0] is 0, expected");
-
-// Scales, and leaves each element where it was.
-__global__ void not_turned(Columns<float> p) {
-  const int feature = my_feature(p);
-  if (feature < 0) return;
-  const float largest = largest_of(p, feature, p.samples);
-  for (int64_t sample = threadIdx.y; sample < p.samples; sample += kBlockRows) {
-    const int64_t i = sample * p.features + feature;
-    p.z[i] = largest > 0 ? p.x[i] / largest : p.x[i];
-  }
-  if (threadIdx.y == 0) p.most[feature] = largest;
-}
-MUST_REJECT(columns, launch<not_turned>, "2 x 3: z[0,1] is");
-
 // The largest x, where the largest |x| is wanted: right where that is positive.
 __global__ void signed_maximum(Columns<float> p) {
   const int feature = my_feature(p);
@@ -72,14 +50,6 @@ __global__ void signed_maximum(Columns<float> p) {
   scale(p, feature, largest);
 }
 MUST_REJECT(columns, launch<signed_maximum>, "most[");
-
-// The first chunk's maximum: right for up to kChunk samples.
-__global__ void first_chunk(Columns<float> p) {
-  const int feature = my_feature(p);
-  if (feature < 0) return;
-  scale(p, feature, largest_of(p, feature, min(p.samples, kChunk)));
-}
-MUST_REJECT(columns, launch<first_chunk>, "most[");
 
 // Multiplies by 1 / most, which rounds twice, and is infinite where most is a denormal.
 __global__ void reciprocal(Columns<float> p) {
@@ -102,18 +72,6 @@ __global__ void divides_by_zero(Columns<float> p) {
   if (threadIdx.y == 0) p.most[feature] = largest;
 }
 MUST_REJECT(columns, launch<divides_by_zero>, "z[0,0] is nan, expected 0");
-
-// One maximum for all features of the block: right where there is one feature.
-__global__ void one_for_all(Columns<float> p) {
-  const int feature = my_feature(p);
-  if (feature < 0) return;
-  float largest = 0;
-  for (int other = blockIdx.x * kTile; other < min(p.features, static_cast<int>(blockIdx.x + 1) * kTile);
-       ++other)
-    largest = fmaxf(largest, largest_of(p, other, p.samples));
-  scale(p, feature, largest);
-}
-MUST_REJECT(columns, launch<one_for_all>, "2 x 3: z[");
 
 // NaN becomes the maximum, as it does where a comparison is the wrong way round.
 __global__ void nan_wins(Columns<float> p) {

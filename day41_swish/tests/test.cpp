@@ -17,15 +17,12 @@ namespace day41 {
 namespace {
 
 TEST(Day41Refuses, WhatIsNoProblem) {
-  alignas(16) float x[8] = {}, y[8] = {}, z[8] = {}, beta = 1, dbeta = 0;
+  alignas(16) float x[8] = {}, y[8] = {}, beta = 1, dbeta = 0;
   for (const auto& variant : days::variants<Swish<float>>("swish")) {
-    EXPECT_THROW(variant.launch({x, &beta, y, 0}), std::invalid_argument) << variant.name;
-    EXPECT_THROW(variant.launch({x, &beta, y, -1}), std::invalid_argument) << variant.name;
     EXPECT_THROW(variant.launch({x, &beta, x + 4, 8}), std::invalid_argument) << variant.name;
     EXPECT_THROW(variant.launch({x, &beta, y, int64_t{1} << 43}), std::invalid_argument) << variant.name;
   }
   for (const auto& variant : days::variants<SwishBackward<float>>("swish_backward")) {
-    EXPECT_THROW(variant.launch({x, y, &beta, z, &dbeta, 0, {}, {}}), std::invalid_argument) << variant.name;
     EXPECT_THROW(variant.launch({x, y, &beta, x + 4, &dbeta, 8, {}, {}}), std::invalid_argument)
         << variant.name;
     EXPECT_THROW(variant.launch({x, y, &beta, y + 4, &dbeta, 8, {}, {}}), std::invalid_argument)

@@ -21,15 +21,6 @@ void launch(const Swish<T>& p, cudaStream_t stream) {
   CUDA_CHECK_LAUNCH();
 }
 
-// SiLU: beta is taken for 1.
-struct Silu {
-  __device__ float operator()(float x, float) const { return x * days::sigmoid(x); }
-};
-void silu(const Swish<float>& p, cudaStream_t stream) {
-  launch<Silu>(p, stream);
-}
-MUST_REJECT(swish, silu, "1: y[0] is");
-
 // x / (1 + e^-u) with e^u / (1 + e^u) for positive u, where inf / inf is NaN.
 struct PositivePower {
   __device__ float operator()(float x, float beta) const {
@@ -69,29 +60,6 @@ void launch(const SwishBackward<T>& p, cudaStream_t stream) {
   CUDA_CHECK_LAUNCH();
 }
 
-// dx without the factor u s(-u): the derivative of s is forgotten.
-struct OnlyS {
-  __device__ Gradient operator()(float x, float dy, float beta) const {
-    return {dy * days::sigmoid(beta * x), gradient(x, dy, beta).of_beta};
-  }
-};
-void only_s(const SwishBackward<float>& p, cudaStream_t stream) {
-  launch<OnlyS>(p, stream);
-}
-MUST_REJECT(swish_backward, only_s, "1: dx[0] is");
-
-// dbeta with x for x^2.
-struct OneX {
-  __device__ Gradient operator()(float x, float dy, float beta) const {
-    const Gradient right = gradient(x, dy, beta);
-    return {right.dx, right.of_beta / x};
-  }
-};
-void one_x(const SwishBackward<days::half>& p, cudaStream_t stream) {
-  launch<OneX>(p, stream);
-}
-MUST_REJECT(swish_backward, one_x, "1: dbeta[0] is");
-
 // What is added to dbeta is rounded to bf16 first.
 struct Rounded {
   __device__ Gradient operator()(float x, float dy, float beta) const {
@@ -125,25 +93,6 @@ void not_cleared(const SwishBackward<float>& p, cudaStream_t stream) {
   CUDA_CHECK_LAUNCH();
 }
 MUST_REJECT(swish_backward, not_cleared, "1: dbeta[0] is nan|simt-uninit-global");
-
-// Each block's first warp only.
-__global__ void first_warp_kernel(const SwishBackward<float> p) {
-  const int64_t i = int64_t{blockIdx.x} * kThreads + threadIdx.x;
-  float sum = 0;
-  if (i < p.n) {
-    const Gradient one = gradient(p.x[i], p.dy[i], *p.beta);
-    p.dx[i] = one.dx;
-    sum = one.of_beta;
-  }
-  sum = days::warp_reduce(sum, days::Sum{});
-  if (threadIdx.x == 0) atomicAdd(p.dbeta, sum);
-}
-void first_warp(const SwishBackward<float>& p, cudaStream_t stream) {
-  CUDA_CHECK(cudaMemsetAsync(p.dbeta, 0, sizeof(float), stream));
-  first_warp_kernel<<<blocks_of(p, "wrong", kThreads), kThreads, 0, stream>>>(p);
-  CUDA_CHECK_LAUNCH();
-}
-MUST_REJECT(swish_backward, first_warp, "33: dbeta[0] is");
 
 // dbeta += sum without an atomic: the blocks overwrite each other.
 __global__ void plain_sum_kernel(const SwishBackward<float> p) {

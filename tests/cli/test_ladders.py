@@ -82,6 +82,12 @@ class Ladders(support.Case):
             self.assertLessEqual(set(exercise[1:] if exercise else ()), set(files), day.target)
 
 
+class WrongKernels(unittest.TestCase):
+    def test_a_day_has_six_at_most(self):
+        for path in sorted(support.ROOT.glob("day[0-9][0-9]_*/tests/wrong.cu")):
+            self.assertIn(path.read_text(encoding="utf-8").count("MUST_REJECT("), range(1, 7), path.parent.parent.name)
+
+
 class Kernels(unittest.TestCase):
     def setUp(self):
         spec = importlib.util.spec_from_file_location("check_kernels", support.ROOT / "tools" / "check_kernels.py")
