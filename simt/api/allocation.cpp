@@ -4,6 +4,7 @@
 
 #include "api/memory.h"
 #include "runtime/operations.h"
+#include "runtime/variables.h"
 
 namespace simt {
 
@@ -195,6 +196,7 @@ cudaError_t cudaMemRangeGetAttributes(void** data, size_t* sizes, cudaMemRangeAt
 cudaError_t cudaGetSymbolAddress(void** address, const void* symbol) {
   if (!address || !symbol) return result(cudaErrorInvalidValue);
   *address = const_cast<void*>(symbol);
+  simt::symbol_address_given(symbol);
   return result(cudaSuccess);
 }
 

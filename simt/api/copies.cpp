@@ -5,8 +5,11 @@
 
 #include <cstring>
 
+#include "api/host_objects.h"
 #include "api/memory.h"
 #include "runtime/device_memory.h"
+#include "runtime/host_tables.h"
+#include "runtime/variables.h"
 
 namespace simt {
 namespace {
@@ -33,6 +36,17 @@ bool fits_kind(const char* call, cudaMemcpyKind kind, const Range& to, const Ran
   const bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
   const bool from_fits = from_device ? on_device(from.type) || is_constant(from.base) : on_host(from.type);
   const bool to_fits = to_device ? on_device(to.type) : on_host(to.type);
+  Variable variable;
+  const bool symbols = std::strstr(call, "Symbol") != nullptr;
+  const bool into = !symbols && to_device && find_hosts_name(to.base, &variable);
+  if (into || (!symbols && from_device && find_hosts_name(from.base, &variable))) {
+    report_host("simt-memcpy",
+                "%s: the %s is %s, a %s variable\nIn host code its name is no address of the device: "
+                "cudaMemcpy%sSymbol(%s, ...) copies it.",
+                call, into ? "destination" : "source", variable.name, kind_word(variable),
+                into ? "To" : "From", variable.name);
+    return false;
+  }
   if (from_fits && to_fits) return true;
   report_host("simt-memcpy", "%s: %s does not fit: the copy is from %s to %s", call, kind_name(kind),
               from.what, to.what);
@@ -48,6 +62,11 @@ void move(const Area& to, const Area& from) {
   }
   for (size_t z = 0; z < to.depth; ++z)
     for (size_t y = 0; y < to.height; ++y) std::memmove(to.row(y, z), from.row(y, z), to.width);
+}
+
+void note_tables(const Area& to, const Area& from) {
+  for (size_t z = 0; z < to.depth; ++z)
+    for (size_t y = 0; y < to.height; ++y) note_copied_tables(to.row(y, z), from.row(y, z), to.width);
 }
 
 // H2D, D2H and so on. Managed memory counts as the device's, if only one side is.
@@ -87,6 +106,7 @@ class CopyWork : public Work {
     check_order(call, to_, true, number);
     note_written(to_, number);
     move(to_, from_);
+    if (checked_build) note_tables(to_, from_);
   }
 
  private:
@@ -178,6 +198,16 @@ cudaError_t cudaMemcpy(void* to, const void* from, size_t count, cudaMemcpyKind 
 cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t count, cudaMemcpyKind kind,
                             cudaStream_t stream) {
   return simt::copy("cudaMemcpyAsync", line(to, count), line(from, count), kind, When::in_stream, stream);
+}
+cudaError_t simt_copy_known(void* to, size_t to_bytes, const void* from, size_t from_bytes, size_t count,
+                            cudaMemcpyKind kind) {
+  const simt::KnownExtents known(to, to_bytes, from, from_bytes);
+  return cudaMemcpy(to, from, count, kind);
+}
+cudaError_t simt_copy_known_async(void* to, size_t to_bytes, const void* from, size_t from_bytes,
+                                  size_t count, cudaMemcpyKind kind, cudaStream_t stream) {
+  const simt::KnownExtents known(to, to_bytes, from, from_bytes);
+  return cudaMemcpyAsync(to, from, count, kind, stream);
 }
 cudaError_t cudaMemcpyPeer(void* to, int to_device, const void* from, int from_device, size_t count) {
   if (to_device != 0 || from_device != 0) return result(cudaErrorInvalidDevice);

@@ -5,16 +5,17 @@
 // it starts in, before a byte moves.
 
 #include <atomic>
-#include <cstdio>
 #include <iterator>
 #include <map>
 #include <mutex>
 #include <utility>
 
+#include "api/host_objects.h"
 #include "api/memory.h"
 #include "runtime/cures.h"
 #include "runtime/module.h"
 #include "runtime/ordering.h"
+#include "runtime/variables.h"
 
 #ifdef __linux__
 extern "C" const char data_start __attribute__((weak));  // the linker's
@@ -67,6 +68,8 @@ Range find_range(const void* pointer) {
     return {base, region.size, region.type,
             region.type == cudaMemoryTypeDevice ? "a device variable" : "registered host memory"};
   }
+  if (Variable variable; find_variable(p, &variable) && variable.kind == VariableKind::managed)
+    return {variable.begin, variable.bytes, cudaMemoryTypeManaged, "a managed variable"};
   return {p, 0, cudaMemoryTypeUnregistered, "host memory"};
 }
 
@@ -80,9 +83,31 @@ bool is_constant(const void* pointer) {
 #endif
 }
 
+namespace {
+
+// " (4 rows of 12, 16 apart)"; of one piece nothing.
+std::string rows_text(const Area& area) {
+  return area.height * area.depth <= 1
+             ? ""
+             : format_text(" (%zu rows of %zu, %zu apart)", area.height * area.depth, area.width, area.pitch);
+}
+
+bool inside_host_object(const char* call, const char* role, const Area& area) {
+  HostObject object;
+  if (!leaves_host_object(area.pointer, area.extent(), &object)) return true;
+  report_host(
+      "simt-memcpy",
+      "%s: %s needs %zu bytes%s, but %zu are left of %s\nBoth sizes are bytes: n * sizeof(float), say, "
+      "in malloc() and in the copy.",
+      call, role, area.extent(), rows_text(area).c_str(), object.left, object.what.c_str());
+  return false;
+}
+
+}  // namespace
+
 bool inside(const char* call, const char* role, const Area& area, const Range& range) {
   if (range.type == cudaMemoryTypeUnregistered) {
-    if (!is_global(area.pointer)) return true;  // the host's own memory: nobody here knows its end
+    if (!is_global(area.pointer)) return inside_host_object(call, role, area);
     report_host("simt-memcpy", "%s: %s is in device memory that is not allocated now (freed, or never was)",
                 call, role);
     return false;
@@ -90,13 +115,8 @@ bool inside(const char* call, const char* role, const Area& area, const Range& r
   const size_t offset = static_cast<size_t>(static_cast<const char*>(area.pointer) - range.base);
   const size_t left = range.size - offset;
   if (area.extent() <= left) return true;
-  char rows[120] = "";
-  if (area.height * area.depth > 1) {
-    std::snprintf(rows, sizeof(rows), " (%zu rows of %zu, %zu apart)", area.height * area.depth, area.width,
-                  area.pitch);
-  }
   report_host("simt-memcpy", "%s: %s needs %zu bytes%s, but %zu are left of the %zu of %s", call, role,
-              area.extent(), rows, left, range.size, range.what);
+              area.extent(), rows_text(area).c_str(), left, range.size, range.what);
   return false;
 }
 

@@ -1,2 +1,2 @@
 // SPDX-License-Identifier: MIT
-#error "simt: cuRAND is a device library: it has no CPU version here"
+#pragma simt_library curand.h

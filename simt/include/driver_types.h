@@ -37,6 +37,9 @@ typedef const struct cudaMipmappedArray* cudaMipmappedArray_const_t;
 // The handle 0 is the legacy default stream; these two name it and the one of the calling thread.
 #define cudaStreamLegacy ((cudaStream_t)0x1)
 #define cudaStreamPerThread ((cudaStream_t)0x2)
+// Of launches by kernels: behind all that the parent launches otherwise, and without an order.
+#define cudaStreamTailLaunch ((cudaStream_t)0x3)
+#define cudaStreamFireAndForget ((cudaStream_t)0x4)
 
 typedef void(CUDART_CB* cudaHostFn_t)(void* userData);
 typedef void(CUDART_CB* cudaStreamCallback_t)(cudaStream_t stream, cudaError_t status, void* userData);

@@ -20,6 +20,7 @@
 
 #include "device_memory.h"
 #include "doubts.h"
+#include "own_memory.h"
 #include "shadow.h"
 
 namespace simt {
@@ -30,6 +31,9 @@ constexpr std::size_t kCanary = 256;  // bytes checked before the data; after it
 // Canaries differ from one allocation to the next: a copy that runs past its end copies one canary over
 // another, and must not leave the same bytes behind.
 constexpr unsigned char kFirstCanary = 0x81, kCanaries = 113;
+// Inaccessible addresses before the first allocation: an index that an int's overflow has made negative leads there, whatever the
+// element, and to nothing else's memory.
+constexpr std::size_t kBefore = std::size_t{64} << 30;
 constexpr std::size_t kPoisonLimit = std::size_t{1}
                                      << 30;  // larger allocations are poisoned at both ends only
 
@@ -46,20 +50,21 @@ struct Entry {
   std::string name = {};
 };
 
-struct Arena {
+struct Arena : InOwnMemory {
   std::mutex mutex;
   char* begin = nullptr;
   std::size_t size = 0;
+  std::size_t before = 0;  // inaccessible addresses that end at `begin`
   std::size_t page = 4096;
   std::size_t fresh = 0;            // offset of the first page never used
   std::size_t used = 0, total = 0;  // bytes of live allocations; the device's size
   std::size_t allocations = 0;      // so far
-  std::map<char*, Entry> entries;   // by data address; freed ones stay until their pages are taken again
-  std::map<char*, Entry*> guarded;  // the live ones with canaries, which are looked at after each launch
+  OwnMap<char*, Entry> entries;     // by data address; freed ones stay until their pages are taken again
+  OwnMap<char*, Entry*> guarded;    // the live ones with canaries, which are looked at after each launch
   // Of closing and opening: what could be closed, what is, seconds that it may still take, and since when
   // the memory is open.
-  std::set<Entry*> closable;
-  std::vector<Entry*> closed;
+  OwnSet<Entry*> closable;
+  OwnVector<Entry*> closed;
   double seconds_left = 0.004, open_since = 0;
 };
 
@@ -74,13 +79,16 @@ Arena& arena() {
     // them.
     for (a->size = std::max(std::size_t{1} << 40, 4 * a->total); a->size >= std::size_t{1} << 24;
          a->size /= 2) {
-      void* memory = mmap(nullptr, a->size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+      const std::size_t before = std::min(kBefore, a->size / 16);
+      void* memory =
+          mmap(nullptr, before + a->size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
       if (memory == MAP_FAILED) continue;
-      if (checked_build && !map_shadow(static_cast<char*>(memory), a->size)) {
-        munmap(memory, a->size);
+      if (checked_build && !map_shadow(static_cast<char*>(memory) + before, a->size)) {
+        munmap(memory, before + a->size);
         continue;
       }
-      a->begin = static_cast<char*>(memory);
+      a->begin = static_cast<char*>(memory) + before;
+      a->before = before;
       return a;
     }
     a->size = 0;
@@ -174,9 +182,48 @@ std::string buffer_text(const Allocation& buffer) {
                      bytes_text(buffer.bytes).c_str());
 }
 
+std::string place_in_buffer(const char* p) {
+  Allocation found;
+  if (!find_allocation(p, &found)) return "it";
+  return format_text("byte %td of %s", p - found.base, buffer_text(found).c_str());
+}
+
 namespace {
 
-using Entries = std::map<char*, Entry>;
+// The live allocation nearest to an address that lies in none.
+bool nearest_live(const char* p, Allocation* found) {
+  Arena& a = arena();
+  std::lock_guard<std::mutex> lock(a.mutex);
+  const auto distance = [p](const Entry& e, const char* data) {
+    return p < data ? data - p : p - (data + e.bytes);
+  };
+  const char* nearest = nullptr;
+  for (const auto& [data, entry] : a.guarded) {
+    if (nearest && distance(*entry, data) >= distance(*a.guarded[const_cast<char*>(nearest)], nearest))
+      continue;
+    nearest = data;
+    *found = {data, entry->bytes, entry->kind, true, entry->kept, entry->name.c_str()};
+  }
+  return nearest != nullptr;
+}
+
+}  // namespace
+
+std::string beside_nearest(const char* p) {
+  Allocation near;
+  if (!nearest_allocation(p, &near)) return "";
+  if (!near.live) nearest_live(p, &near);  // what was freed long ago tells little
+  const std::ptrdiff_t past = p - (near.base + near.bytes);
+  // An index in bytes or in elements that is about as large as an int can be.
+  constexpr std::ptrdiff_t kFar = std::ptrdiff_t{1} << 30;
+  const bool far = past >= kFar || near.base - p >= kFar;
+  return (past >= 0 ? past_end_of(past) : bytes_text(static_cast<std::size_t>(near.base - p)) + " before") +
+         " " + buffer_text(near) + (far ? ": an int that has overflowed, perhaps" : "");
+}
+
+namespace {
+
+using Entries = decltype(Arena::entries);
 
 // Addresses for an allocation, with nothing under them yet.
 Entries::iterator take_entry(Arena& a, std::size_t bytes, MemoryKind kind) {
@@ -477,6 +524,11 @@ void check_canaries(const char* kernel) {
   }
 }
 
+bool is_near_arena(const void* address) {
+  const Arena& a = arena();
+  const char* p = static_cast<const char*>(address);
+  return a.begin && p >= a.begin - a.before && p < a.begin + a.size;
+}
 bool in_arena(const void* address) {
   const Arena& a = arena();
   const char* p = static_cast<const char*>(address);

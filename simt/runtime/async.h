@@ -25,6 +25,7 @@ struct PendingCopy {
   bool source;                   // the copy reads these bytes
   std::uint32_t offset, bytes;   // in the block's arena
   std::uint16_t thread;          // in the block
+  std::uint32_t ordered;         // the block's when the copy was issued: changes with each barrier
 };
 
 // cp.async of one thread. Numbers count its copies since the block began.
@@ -60,6 +61,12 @@ struct AsyncCopies {
   std::uint32_t* owner = nullptr;           // of each 4 bytes of the arena: number of a pending copy + 1
   // Of each 4 bytes the shadow's record of the bulk copy that last wrote them; null: none has.
   std::uint64_t* engine = nullptr;
+  // Of each 4 bytes that landed at a wait behind a later barrier than the copy: the shadow's record of that, and who copies.
+  struct LateWait {
+    std::uint64_t record;
+    void* caller;
+  };
+  LateWait* late = nullptr;
 };
 
 AsyncCopies& async_copies(Block& block);
@@ -89,6 +96,9 @@ std::uint32_t add_pending(Block& block, const void* p, std::size_t bytes, const 
 // It has landed, and the barrier's current phase counts it.
 void landed_pending(Block& block, std::uint32_t number, const std::uint64_t* barrier);
 void remove_pending(Block& block, std::uint32_t number);
+// Who issued a copy that no barrier has come after since; null: some barrier has not.
+void* caller_before_barrier(const Block& block, std::uint32_t number);
+void note_late_wait(Block& block, const void* p, std::size_t bytes, void* caller);
 void observed_phase(const std::uint64_t* barrier, unsigned parity);  // a thread knows that it has ended
 // What a bulk copy writes and reads goes another way than threads do, PTX's async proxy. These bytes are its own: a later bulk
 // copy may read them as they are.

@@ -53,14 +53,22 @@ void land_own(ThreadCopies& own, std::uint64_t end, void* caller) {
   struct Written {
     char* to;
     std::size_t bytes;
+    void* late;  // who copies, if the wait comes behind the next barrier
   };
+  Block& block = *current->block;
   std::vector<Written> written;
   if (checked_build) {
     const auto count = std::min<std::size_t>(end - own.landed, own.copies.size());
-    for (std::size_t i = 0; i < count; ++i) written.push_back({own.copies[i].to, own.copies[i].bytes});
+    for (std::size_t i = 0; i < count; ++i) {
+      const ThreadCopies::Copy& copy = own.copies[i];
+      written.push_back({copy.to, copy.bytes, caller_before_barrier(block, copy.pending)});
+    }
   }
-  land(*current->block, own, end, nullptr);
-  for (const Written& w : written) checked_write(w.to, w.bytes, caller);
+  land(block, own, end, nullptr);
+  for (const Written& w : written) {
+    checked_write(w.to, w.bytes, caller);
+    if (w.late && !tracing) note_late_wait(block, w.to, w.bytes, w.late);
+  }
 }
 
 std::uint64_t issued(const ThreadCopies& own) {

@@ -97,7 +97,8 @@ std::uint32_t add_pending(Block& block, const void* p, std::size_t bytes, const 
   async.free_pending.pop_back();
   const auto offset = static_cast<std::uint32_t>(static_cast<const char*>(p) - block.shared);
   async.pending[number - 1] = {
-      caller, barrier, 0, false, source, offset, static_cast<std::uint32_t>(bytes), current->linear};
+      caller,          barrier,      0, false, source, offset, static_cast<std::uint32_t>(bytes),
+      current->linear, block.ordered};
   for (std::size_t i = offset / kCell; i <= (offset + bytes - 1) / kCell; ++i) async.owner[i] = number;
   ++worker->pending_copies;
   return number;
@@ -113,6 +114,27 @@ void landed_pending(Block& block, std::uint32_t number, const std::uint64_t* bar
 
 void remove_pending(Block& block, std::uint32_t number) {
   if (number != 0) release(block, number);
+}
+
+void* caller_before_barrier(const Block& block, std::uint32_t number) {
+  if (number == 0) return nullptr;
+  const PendingCopy& copy = block.async->pending[number - 1];
+  return copy.ordered != block.ordered ? copy.caller : nullptr;
+}
+
+void note_late_wait(Block& block, const void* p, std::size_t bytes, void* caller) {
+  AsyncCopies& async = async_copies(block);
+  if (!async.late) async.late = array_of_cells<AsyncCopies::LateWait>(block);
+  const auto offset = static_cast<std::size_t>(static_cast<const char*>(p) - block.shared);
+  for (std::size_t i = offset / kCell; i <= (offset + bytes - 1) / kCell; ++i)
+    async.late[i] = {load(block.cells[i].write), caller};
+}
+
+void* copy_waited_for_late(const Block& block, const char* p, std::uint64_t record) {
+  if (!block.async || !block.async->late || p < block.shared || p >= block.shared + block.shared_bytes)
+    return nullptr;
+  const AsyncCopies::LateWait& wait = block.async->late[static_cast<std::size_t>(p - block.shared) / kCell];
+  return wait.record == record ? wait.caller : nullptr;
 }
 
 void observed_phase(const std::uint64_t* barrier, unsigned parity) {

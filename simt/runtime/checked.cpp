@@ -4,6 +4,7 @@
 #include "copies_under_way.h"
 #include "device_memory.h"
 #include "doubts.h"
+#include "host_tables.h"
 #include "ordering.h"
 #include "shared_memory.h"
 
@@ -43,13 +44,9 @@ void check_global(const char* p, std::size_t bytes, Access access, void* caller)
          format_text("use of freed global memory\nThe thread %s byte %td of %s that was freed.", verb(access),
                      p - found.base, buffer_text(found).c_str()));
   }
-  const bool past = p >= found.base + found.bytes;
   stop(caller, "simt-oob-global",
-       format_text("out of bounds on global memory\nThe thread %s %s, %s %s.", verb(access),
-                   bytes_text(bytes).c_str(),
-                   past ? past_end_of(p - (found.base + found.bytes)).c_str()
-                        : (bytes_text(static_cast<std::size_t>(found.base - p)) + " before").c_str(),
-                   buffer_text(found).c_str()));
+       format_text("out of bounds on global memory\nThe thread %s %s, %s.", verb(access),
+                   bytes_text(bytes).c_str(), beside_nearest(p).c_str()));
 }
 
 // The block whose shared memory it is.
@@ -93,6 +90,7 @@ void check_kernel_access(const char* p, std::size_t bytes, Access access, Streng
   }
   if (global) {
     check_global(p, bytes, access, caller);
+    if (__builtin_expect(looks_for_tables, 0)) check_host_table(p, bytes, access == Access::read, caller);
     const Cells cells = {shadow.words, shadow.bytes, shadow.arena, nullptr, kUnknownWriter};
     const Looked looked = look(cells, p, bytes, access, strength, caller);
     if (looked.uninitialised < looked.bytes) return;
@@ -138,7 +136,11 @@ void check_slowly(const void* address, std::size_t bytes, Access access, Strengt
   const char* p = static_cast<const char*>(address);
   if (bytes == 0) return;
   if (!current) {
-    if (!worker && in_arena(p)) check_host_code(p, bytes, access, strength, caller);
+    if (!worker && in_arena(p)) {
+      check_host_code(p, bytes, access, strength, caller);
+    } else if (!worker && may_be_managed(p)) {
+      check_managed_variable(p, bytes, access, strength, caller);
+    }
     return;
   }
   settle_doubt(p, strength != Strength::plain);
@@ -180,9 +182,7 @@ std::string block_name(const Launch& launch, std::uint64_t linear) {
 
 std::string name_of(const char* p, std::size_t bytes, const Block* block) {
   if (block) return shared_name(*block, p, bytes);
-  Allocation found;
-  if (!find_allocation(p, &found)) return "it";
-  return format_text("byte %td of %s", p - found.base, buffer_text(found).c_str());
+  return place_in_buffer(p);
 }
 
 }  // namespace simt

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "shadow.h"
+#include "variables.h"
 
 namespace simt {
 
@@ -34,16 +35,10 @@ void check_slowly(const void* address, std::size_t bytes, Access access, Strengt
 void check_host_memory(const char* p, std::size_t bytes, bool write, void* caller);  // by a kernel
 void check_host_code(const char* p, std::size_t bytes, Access access, Strength strength,
                      void* caller);  // on memory of the arena
+void check_managed_variable(const char* p, std::size_t bytes, Access access, Strength strength, void* caller);
 
 // The failure of the access that called a hook from `caller`.
 Failure failure_of_access(void* caller, const char* slug, const std::string& message);
-
-// Variables of the program, constants.
-inline bool in_program(std::uintptr_t p) {
-  extern char program_end[] __asm__("end");
-  return p >= reinterpret_cast<std::uintptr_t>(module_begin) &&
-         p < reinterpret_cast<std::uintptr_t>(program_end);
-}
 
 // Whether one of a thread's accesses to a cell passes. Segments in [written_from, ordered) came before;
 // shared memory's older ones belong to another block that used the same memory. First by the write record,
@@ -164,11 +159,15 @@ __attribute__((noinline)) bool pass_first_part(std::size_t offset, Record mark, 
   return pass_global<kBytes, kBytes, kAccess>(shadow.bytes + offset, offset, mark, caller);
 }
 
+inline bool may_be_managed(const void* address) {
+  return reinterpret_cast<std::uintptr_t>(address) - managed_range.begin < managed_range.bytes;
+}
 // Whether host code uses memory that is none of CUDA's, as most of its loops do.
 inline bool is_hosts_own(const void* address) {
   const std::size_t offset =
       reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(shadow.arena);
-  return !current && offset >= shadow.arena_bytes && shadow.arena_bytes != 0 && !tracing;
+  return !current && offset >= shadow.arena_bytes && shadow.arena_bytes != 0 && !tracing &&
+         !may_be_managed(address);
 }
 
 template <unsigned kBytes, Access kAccess>
@@ -197,7 +196,7 @@ __attribute__((noinline)) void check_elsewhere(const void* address, std::size_t 
   if (at >= block.shared_bytes) {
     // Another thread's stack (of a shuffle, say), what is called from a kernel, built-in variables.
     const bool stack = p - w.stacks_begin < w.stacks_span && !is_shared(address);
-    if (stack || in_program(p) || is_builtin(p)) return;
+    if (stack || in_module(p) || is_builtin(p)) return;
   } else if (w.pending_copies == 0 && (!kPart || load(block.cells[at / 4].write) == split_mark(&block))) {
     Cell* cell = kPart ? block.byte_cells + at : block.cells + at / 4;
     constexpr unsigned kCells = kPart ? kBytes : kBytes / 4;

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "checked.h"
+#include "host_tables.h"
 #include "ordering.h"
 
 #define SIMT_CALLER __builtin_return_address(0)
@@ -57,6 +58,7 @@ void __tsan_func_entry(void*) {}
 void __tsan_func_exit() {}
 void __tsan_vptr_update(void** address, void*) {
   simt::check_words<sizeof(void*), simt::Access::write>(address, sizeof(void*), SIMT_CALLER);
+  if (!simt::current && simt::looks_for_tables) simt::note_hosts_table(address);
 }
 void __tsan_vptr_read(void** address) {
   simt::check_words<sizeof(void*), simt::Access::read>(address, sizeof(void*), SIMT_CALLER);

@@ -3,9 +3,8 @@
 // Checked builds: host code that touches device memory, and kernels that touch the host's. A GPU has neither
 // on most machines, and a CPU always has both.
 //
-// What a kernel may touch besides device memory: its arguments, its stack, variables of the program, memory
-// that the program registered. Calls from simt's own headers pass, whatever they touch. Only the heap and
-// the first thread's stack are known to be the host's, the rest of the address space passes.
+// What a kernel may touch besides device memory: its arguments, its stack, variables of the program and its
+// libraries, memory that the program registered. Calls from simt's own headers pass, whatever they touch.
 #include <dlfcn.h>
 #include <pthread.h>
 #include <unistd.h>
@@ -22,6 +21,9 @@
 #include "doubts.h"
 #include "simt/host_loops.h"
 
+#ifdef __linux__
+#include <link.h>
+#endif
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
@@ -51,7 +53,7 @@ struct Range {
   }
 };
 
-// "[heap]" or "[stack]" of /proc/self/maps.
+// The mapping of /proc/self/maps that holds p, and its name: "[heap]", "[stack]", a file; none of other memory.
 Range find_mapping(const char* p, std::string* name) {
   std::ifstream maps("/proc/self/maps");
   for (std::string line; std::getline(maps, line);) {
@@ -60,8 +62,8 @@ Range find_mapping(const char* p, std::string* name) {
     std::istringstream text(line);
     text >> std::hex >> range.begin >> dash >> range.end;
     if (!range.holds(p)) continue;
-    const std::size_t bracket = line.find('[');
-    *name = bracket == std::string::npos ? "" : line.substr(bracket);
+    const std::size_t begin = line.find_first_of("[/");
+    *name = begin == std::string::npos ? "" : line.substr(begin);
     return range;
   }
   return {};
@@ -74,6 +76,33 @@ bool in_system_library(void* return_address) {
   const std::string name = info.dli_fname;
   return name.compare(0, 4, "/lib") == 0 || name.compare(0, 8, "/usr/lib") == 0;
 }
+
+// Variables of a library that begin as zeros lie in memory that no file backs.
+#ifdef __linux__
+bool in_library(const char* p, Range* range) {
+  struct Search {
+    std::uintptr_t p;
+    Range* range;
+  } search{reinterpret_cast<std::uintptr_t>(p), range};
+  return dl_iterate_phdr(
+             [](dl_phdr_info* module, std::size_t, void* data) {
+               const auto& s = *static_cast<Search*>(data);
+               for (int i = 0; i < module->dlpi_phnum; ++i) {
+                 const auto& segment = module->dlpi_phdr[i];
+                 const std::uintptr_t begin = module->dlpi_addr + segment.p_vaddr;
+                 if (segment.p_type != PT_LOAD || s.p - begin >= segment.p_memsz) continue;
+                 *s.range = {begin, begin + segment.p_memsz};
+                 return 1;
+               }
+               return 0;
+             },
+             &search) != 0;
+}
+#else
+bool in_library(const char*, Range*) {
+  return true;  // nobody here knows
+}
+#endif
 
 const char* remedy(bool write) {
   return write ? "; cudaMemcpy brings data there." : "; cudaMemcpy brings them to the host.";
@@ -92,7 +121,7 @@ void check_host_memory(const char* p, std::size_t bytes, bool write, void* calle
   const Launch& launch = *worker->launch;
   const char* closure = static_cast<const char*>(launch.closure);
   if (p >= closure && p < closure + launch.kernel->argument_bytes) return;
-  if (in_program(reinterpret_cast<std::uintptr_t>(p))) return;
+  if (in_module(reinterpret_cast<std::uintptr_t>(p))) return;
   // What has passed, as long as nothing is unregistered. Never destroyed: kernels may still run when the
   // program exits.
   static thread_local auto* passes = new std::vector<Range>;
@@ -117,9 +146,10 @@ void check_host_memory(const char* p, std::size_t bytes, bool write, void* calle
   if (looking) return;
   looking = true;
   std::string name;
-  const Range mapping = find_mapping(p, &name);
+  Range mapping = find_mapping(p, &name);
   looking = false;
-  if (name != "[heap]" && name != "[stack]") {
+  const bool heap = name == "[heap]", stack = name == "[stack]";
+  if ((!name.empty() && !heap && !stack) || in_library(p, &mapping)) {
     passes->push_back(mapping);
     return;
   }
@@ -127,19 +157,37 @@ void check_host_memory(const char* p, std::size_t bytes, bool write, void* calle
     places->insert(caller);
     return;
   }
+  if (!heap && !stack) {
+    const std::string beside = beside_nearest(p);
+    abandon(failure_of_access(
+        caller, "simt-oob-global",
+        format_text(
+            "out of bounds on global memory\nThe thread %s %s at address %p, which belongs to no buffer%s%s.",
+            write ? "writes" : "reads", bytes_text(bytes).c_str(), static_cast<const void*>(p),
+            beside.empty() ? "" : ": ", beside.c_str())));
+  }
   abandon(failure_of_access(
       caller, "simt-host-access",
       format_text("a kernel touches host memory\nThe thread %s %s %s. Kernels reach cudaMalloc's memory, "
                   "cudaMallocManaged's and what is pinned.",
                   write ? "writes" : "reads", bytes_text(bytes).c_str(),
-                  name == "[heap]" ? "on the host's heap (malloc, new, std::vector)"
-                                   : "on the stack of the host's thread (a local variable)")));
+                  heap ? "on the host's heap (malloc, new, std::vector)"
+                       : "on the stack of the host's thread (a local variable)")));
 }
 
 bool is_hosts(const volatile void* address) {
   return !current && !worker &&
          reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(shadow.arena) >=
-             shadow.arena_bytes;
+             shadow.arena_bytes &&
+         !may_be_managed(const_cast<const void*>(address));
+}
+
+// By host code.
+void check_managed_variable(const char* p, std::size_t bytes, Access access, Strength strength,
+                            void* caller) {
+  Variable found;
+  if (find_variable(p, &found) && found.kind == VariableKind::managed)
+    note_host_access(p, bytes, access == Access::read && strength == Strength::plain, caller);
 }
 
 void check_host_code(const char* p, std::size_t bytes, Access access, Strength strength, void* caller) {

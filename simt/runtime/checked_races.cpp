@@ -16,6 +16,7 @@
 // operation overtakes. Threads that store the same value do not race, as the order of equal stores shows
 // nowhere.
 #include "checked_races.h"
+#include "copies_under_way.h"
 #include "doubts.h"
 #include "operations.h"
 
@@ -195,6 +196,25 @@ std::string way_between(const Block& block, const Line& one, const Line& other) 
   return format_text("between line %d and line %d", first, last);
 }
 
+// Data is there for the thread that waits for its copy, and for others behind the barrier after that wait.
+Failure describe_late_wait(const Race& r, void* copy, Failure failure, const std::string& name,
+                           const std::string& who) {
+  Line line = {}, wait = {};
+  source_at(place_of(r.earlier), &wait);
+  failure.places = source_at(copy, &line) + who + " copies to " + name + "\n";
+  failure.places += source_here(r.caller, &line) + "thread " +
+                    thread_name(*worker->launch, r.thread->linear) + " " +
+                    verb_of(r.now, r.now_write, false) + " " + name + "\n";
+  failure.details =
+      format_text("kernel %s, block %s; that copy is not waited for before the barrier below it",
+                  worker->launch->kernel->name, block_name(*worker->launch, r.thread->block->linear).c_str());
+  if (wait.line > 0)
+    failure.details +=
+        format_text(": its thread waits at\n%s:%d, and no __syncthreads() stands between that and the %s.",
+                    shown_path(wait.file).c_str(), wait.line, r.now_write ? "write" : "read");
+  return failure;
+}
+
 Failure describe(const Race& r) {
   if (r.between == Between::streams) return describe_streams(r);
   const Launch& launch = *worker->launch;
@@ -211,6 +231,9 @@ Failure describe(const Race& r) {
     this_block = " of block " + block_name(launch, block.linear);
     if (spread != kSeveralBlocks && s) earlier_block = " of block " + block_name(launch, s->block);
   }
+  if (void* const copy =
+          r.earlier_write && r.shared ? copy_waited_for_late(*r.shared, r.p, r.earlier) : nullptr)
+    return describe_late_wait(r, copy, std::move(failure), name, who);
   Line first = {}, second = {};
   const std::string before = source_at(place_of(r.earlier), &first), here = source_here(r.caller, &second);
   failure.places = (before.empty() ? "earlier, " : before) + who + earlier_block + " " +

@@ -21,6 +21,8 @@ std::string describe_mbarrier(const std::uint64_t* barrier);
 // Whether an asynchronous copy owns some of these bytes of the block's shared memory; and the report of an
 // access to them, if it does.
 bool async_pending(const Block& block, const void* p, std::size_t bytes);
+// Who has copied to p, if the record is that of a wait that came after the barrier behind that copy; else null.
+void* copy_waited_for_late(const Block& block, const char* p, std::uint64_t record);
 void check_async_wait(const char* p, std::size_t bytes, bool write, void* caller);
 
 }  // namespace simt

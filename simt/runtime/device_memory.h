@@ -17,7 +17,11 @@ constexpr unsigned char kPoison = 0xff;
 const char* kind_name(MemoryKind kind);
 // "a device buffer of 48 bytes", before it its name where it has one: "b (3 x 4), a device ...".
 std::string buffer_text(const Allocation& buffer);
+std::string place_in_buffer(const char* p);  // "byte 4 of a device buffer of 48 bytes"
 bool in_arena(const void* address);
+bool is_near_arena(const void* address);  // there, or in the inaccessible addresses before it
+// "8 bytes before a device buffer of 32 bytes" for an address in none; empty where there is no buffer.
+std::string beside_nearest(const char* p);
 // The live or freed allocation nearest to an address (the one it was probably meant for).
 bool nearest_allocation(const void* address, Allocation* found);
 void check_canaries(const char* kernel);  // after a launch; reports broken ones

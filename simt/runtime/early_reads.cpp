@@ -53,15 +53,20 @@ void for_each_overlapping(EarlyReads& e, const char* p, std::size_t bytes, Actio
 
 void report(const char* p, const EarlyRead& read) {
   Allocation found;
-  if (!find_allocation(p, &found)) return;
+  Variable variable;
+  const bool of_program = find_variable(p, &variable);
+  if (!of_program && !find_allocation(p, &found)) return;
+  const std::string what =
+      of_program ? format_text("byte %td of the managed variable %s", p - variable.begin, variable.name)
+                 : place_in_buffer(p);
   const std::vector<Line> lines = lines_of(read.caller);
   if (std::none_of(lines.begin(), lines.end(), [](const Line& line) { return line.user; })) return;
   Failure failure = failure_here(
       "simt-stream-order",
       format_text("host code reads memory before the operation that writes it has run\n"
-                  "It reads byte %td of %s, which %s, issued before, changes later.\n"
+                  "It reads %s, which %s, issued before, changes later.\n"
                   "cudaDeviceSynchronize(), or a wait for that stream or an event, must come first.",
-                  p - found.base, buffer_text(found).c_str(), read.changed_by.c_str()));
+                  what.c_str(), read.changed_by.c_str()));
   failure.frames = {read.caller};
   print_failure(failure, "");
 }
@@ -121,6 +126,8 @@ void report_early_reads(const char* p, std::size_t bytes) {
 
 void report_early_reads() {
   if (shadow.arena_bytes) report_early_reads(shadow.arena, shadow.arena_bytes);
+  if (managed_range.bytes)
+    report_early_reads(reinterpret_cast<const char*>(managed_range.begin), managed_range.bytes);
 }
 
 void forget_early_reads() {

@@ -29,6 +29,7 @@ struct Refused {
   bool unasked = false;
   Failure failure;
   std::string what;   // "copy, grid (0,1,1), block (32,1,1): invalid configuration argument"
+  std::string why;    // "A block of 2048 threads; 1024 are the most."
   std::string noted;  // the last note
 };
 Refused& refused() {
@@ -42,10 +43,12 @@ void ask() {
   if (!refused().unasked) return;
   refused().unasked = false;
   const std::string note = "note: kernel " + refused().what;
-  if (note == refused().noted) return;
-  refused().noted = note;
+  if (note + refused().why == refused().noted) return;
+  refused().noted = note + refused().why;
+  const std::string place = place_of(refused().failure);
   std::fflush(stdout);
-  std::fprintf(stderr, "%s\n", note.c_str());
+  std::fprintf(stderr, "%s\n%s%s%s\n", note.c_str(), place.c_str(), place.empty() ? "" : "  ",
+               refused().why.c_str());
 }
 
 void report_unasked() {
@@ -137,7 +140,7 @@ void reset_device() {
   last = cudaSuccess;
 }
 
-void refuse_launch(const Kernel& kernel, dim3 grid, dim3 block, cudaError_t error) {
+void refuse_launch(const Kernel& kernel, dim3 grid, dim3 block, cudaError_t error, const std::string& why) {
   (void)registered;
   set_error(error);
   std::lock_guard<std::mutex> lock(refused().mutex);
@@ -148,11 +151,12 @@ void refuse_launch(const Kernel& kernel, dim3 grid, dim3 block, cudaError_t erro
   refused().failure = failure_here("simt-launch", what_failed(grid, block) +
                                                       ", and the program never asked for its error\n"
                                                       "Kernel " +
-                                                      refused().what +
-                                                      ".\n"
+                                                      refused().what + ".\n" + why +
+                                                      "\n"
                                                       "cudaGetLastError() after the launch would have told.");
   refused().failure.frames = capture_frames(24);
   refused().failure.by_caller = true;
+  refused().why = why;
 }
 
 void count_report() {

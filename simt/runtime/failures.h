@@ -40,12 +40,13 @@ std::string format_text(const char* format, ...) __attribute__((format(printf, 1
 std::string bytes_text(std::size_t bytes);  // "1 byte", "48 bytes"
 // Where a byte lies that is `bytes` past the end of something: "right past the end of" for the first one.
 std::string past_end_of(std::ptrdiff_t bytes);
-std::string place(Site site);  // "path:LINE"
+std::string place(Site site);                  // "path:LINE"
+std::string place_of(const Failure& failure);  // the same of the user's line; empty: unknown
 void count_report();
 void set_sticky(cudaError_t error);
 cudaError_t error_of(const char* slug);
 // errors.cpp: sets the error, and reports it at the program's end if nobody asks for it.
-void refuse_launch(const Kernel& kernel, dim3 grid, dim3 block, cudaError_t error);
+void refuse_launch(const Kernel& kernel, dim3 grid, dim3 block, cudaError_t error, const std::string& why);
 
 // ---- symbols.cpp ----
 struct Line {
@@ -60,6 +61,8 @@ std::string source_line(const std::string& file, int line);
 std::string source_text(const std::string& file, int line);
 std::vector<void*> capture_frames(int most);
 constexpr int kFrames = 24;  // that a report looks at
+// The variable of the program (not of its other libraries) that an address lies in, by the linker's table; name: as C++ writes it.
+bool variable_around(const void* address, const char** begin, std::size_t* bytes, std::string* name);
 
 // ---- deadlock.cpp, faults.cpp ----
 void report_deadlock(Worker& w);

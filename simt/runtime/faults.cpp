@@ -111,8 +111,9 @@ Failure describe_memory_fault(const char* address, const char* verb, const char*
   const Thread& thread = *current;
   const char* const usable = thread.stack + kStackGuard;
   const bool in_guard = address >= thread.stack && address < usable;
-  const bool frame_outside =
-      stack_end && (stack_end < usable || stack_end > usable + options().stack_bytes) && !in_arena(address);
+  const bool frame_outside = stack_end &&
+                             (stack_end < usable || stack_end > usable + options().stack_bytes) &&
+                             !is_near_arena(address);
   if (in_guard || frame_outside) {
     return failure_here(
         "simt-oob-local",
@@ -127,20 +128,15 @@ Failure describe_memory_fault(const char* address, const char* verb, const char*
                                     describe_shared(*thread.block, address).c_str()));
   }
   Allocation near;
-  if (in_arena(address) && nearest_allocation(address, &near)) {
-    const std::ptrdiff_t past = address - (near.base + near.bytes), before = near.base - address;
-    const std::string buffer = buffer_text(near);
-    if (!near.live && past < 0 && before <= 0) {
+  if (is_near_arena(address) && nearest_allocation(address, &near)) {
+    if (!near.live && address >= near.base && address < near.base + near.bytes) {
       return failure_here(
           "simt-use-after-free",
           format_text("use of freed global memory\nThe thread %s byte %td of %s that was freed.", verb,
-                      address - near.base, buffer.c_str()));
+                      address - near.base, buffer_text(near).c_str()));
     }
-    return failure_here(
-        "simt-oob-global",
-        format_text("out of bounds on global memory\nThe thread %s %s %s.", verb,
-                    past >= 0 ? past_end_of(past).c_str() : format_text("%td bytes before", before).c_str(),
-                    buffer.c_str()));
+    return failure_here("simt-oob-global", format_text("out of bounds on global memory\nThe thread %s %s.",
+                                                       verb, beside_nearest(address).c_str()));
   }
   if (reinterpret_cast<std::uintptr_t>(address) < 65536) {
     return failure_here("simt-oob-global",
@@ -228,7 +224,7 @@ void handle(int signal, siginfo_t* info, void* context) {
   }
   const char* address = static_cast<const char*>(info->si_addr);
   const bool access = signal == SIGSEGV || signal == SIGBUS;
-  if (!sent && checked_build && access && !worker && !in_operation() && in_arena(address))
+  if (!sent && checked_build && access && !worker && !in_operation() && is_near_arena(address))
     report_host_fault(address, access_verb(context), kernel_frames(instruction));
   const struct sigaction& before = previous[signal];
   if (before.sa_flags & SA_SIGINFO) {

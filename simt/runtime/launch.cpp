@@ -3,6 +3,7 @@
 // Launches: configuration checks as CUDA makes them, the pool of workers, and what happens after the last
 // block.
 #include <algorithm>
+#include <iterator>
 #include <thread>
 
 #include "streams.h"  // first: it lets this file write to the built-in variables
@@ -13,6 +14,7 @@
 #include "ordering.h"
 #include "permutation.h"
 #include "shared_memory.h"
+#include "variables.h"
 
 namespace simt {
 namespace {
@@ -38,6 +40,10 @@ Stats statistics;
 std::mutex children_mutex;
 std::vector<std::unique_ptr<KernelWork>>&
 children() {  // never destroyed: kernels may run when the program exits
+  static auto* all = new std::vector<std::unique_ptr<KernelWork>>;
+  return *all;
+}
+std::vector<std::unique_ptr<KernelWork>>& tails() {
   static auto* all = new std::vector<std::unique_ptr<KernelWork>>;
   return *all;
 }
@@ -101,25 +107,63 @@ std::uint64_t volume(const dim3& d) {
   return std::uint64_t{d.x} * d.y * d.z;
 }
 
-// What CUDA would refuse. Not sticky.
-cudaError_t check(const Kernel& kernel, const Configuration& c) {
+std::string shared_limit(const Kernel& kernel, std::size_t dynamic_shared) {
+  const bool opted = kernel.max_dynamic_shared > static_cast<int>(kSharedPerBlock);
+  std::string text = format_text("It asks for %zu bytes of dynamic shared memory", dynamic_shared);
+  if (kernel.static_shared > 0)
+    text += format_text(" beside %zu of __shared__ variables", kernel.static_shared);
+  if (opted) return text + format_text("; cudaFuncSetAttribute() has allowed %d.", kernel.max_dynamic_shared);
+  text += format_text("; %zu are allowed", kSharedPerBlock);
+  return dynamic_shared + kernel.static_shared > kSharedPerBlockOptin
+             ? text + format_text(", and %zu at most.", kSharedPerBlockOptin)
+             : text + format_text(
+                          " without\ncudaFuncSetAttribute(%s, cudaFuncAttributeMaxDynamicSharedMemorySize, "
+                          "%zu).",
+                          kernel.name, dynamic_shared);
+}
+
+// What CUDA would refuse, and why. Not sticky.
+cudaError_t check(const Kernel& kernel, const Configuration& c, std::string* why) {
   const dim3 grid = c.grid, block = c.block, cluster = c.options.cluster;
-  if (volume(grid) == 0 || volume(block) == 0) return cudaErrorInvalidConfiguration;
-  if (grid.x > 2147483647u || grid.y > 65535 || grid.z > 65535) return cudaErrorInvalidConfiguration;
-  if (block.x > 1024 || block.y > 1024 || block.z > 64) return cudaErrorInvalidConfiguration;
-  if (volume(block) > static_cast<std::uint64_t>(kernel.max_threads)) return cudaErrorInvalidConfiguration;
-  if (c.dynamic_shared > static_cast<std::size_t>(kernel.max_dynamic_shared)) return cudaErrorInvalidValue;
+  const auto refused = [&](cudaError_t error, const std::string& reason) {
+    *why = reason;
+    return error;
+  };
+  if (volume(grid) == 0 || volume(block) == 0)
+    return refused(cudaErrorInvalidConfiguration, "No extent may be 0.");
+  if (grid.x > 2147483647u || grid.y > 65535 || grid.z > 65535)
+    return refused(cudaErrorInvalidConfiguration, "A grid has at most (2147483647,65535,65535) blocks.");
+  if (volume(block) > static_cast<std::uint64_t>(kernel.max_threads))
+    return refused(cudaErrorInvalidConfiguration,
+                   format_text("A block of %llu threads; %d are the most%s.",
+                               static_cast<unsigned long long>(volume(block)), kernel.max_threads,
+                               kernel.max_threads < 1024 ? ", by the kernel's __launch_bounds__" : ""));
+  if (block.x > 1024 || block.y > 1024 || block.z > 64)
+    return refused(cudaErrorInvalidConfiguration, "A block has at most (1024,1024,64) threads.");
   const std::size_t limit =
       kernel.max_dynamic_shared > static_cast<int>(kSharedPerBlock) ? kSharedPerBlockOptin : kSharedPerBlock;
-  if (kernel.static_shared + c.dynamic_shared > limit) return cudaErrorInvalidValue;
+  if (c.dynamic_shared > static_cast<std::size_t>(kernel.max_dynamic_shared) ||
+      kernel.static_shared + c.dynamic_shared > limit)
+    return refused(cudaErrorInvalidValue, shared_limit(kernel, c.dynamic_shared));
   const std::uint64_t cluster_size = volume(cluster);
-  if (cluster_size == 0 || cluster_size > (kernel.non_portable_cluster ? 16u : 8u))
-    return cudaErrorInvalidClusterSize;
-  if (grid.x % cluster.x || grid.y % cluster.y || grid.z % cluster.z) return cudaErrorInvalidConfiguration;
+  const unsigned most = kernel.non_portable_cluster ? 16 : 8;
+  if (cluster_size == 0 || cluster_size > most)
+    return refused(cudaErrorInvalidClusterSize,
+                   format_text("A cluster of %llu blocks; %u are the most%s.",
+                               static_cast<unsigned long long>(cluster_size), most,
+                               most < 16 ? " without cudaFuncAttributeNonPortableClusterSizeAllowed" : ""));
+  if (grid.x % cluster.x || grid.y % cluster.y || grid.z % cluster.z)
+    return refused(
+        cudaErrorInvalidConfiguration,
+        format_text("The grid is no multiple of the cluster, (%u,%u,%u).", cluster.x, cluster.y, cluster.z));
   if (c.options.cooperative) {
     const std::uint64_t fit = static_cast<std::uint64_t>(kMultiprocessors) *
                               resident_blocks(kernel, static_cast<int>(volume(block)), c.dynamic_shared);
-    if (volume(grid) > fit) return cudaErrorCooperativeLaunchTooLarge;
+    if (volume(grid) > fit)
+      return refused(
+          cudaErrorCooperativeLaunchTooLarge,
+          format_text("A cooperative launch of %llu blocks; %llu of them fit at once.",
+                      static_cast<unsigned long long>(volume(grid)), static_cast<unsigned long long>(fit)));
   }
   return cudaSuccess;
 }
@@ -305,17 +349,40 @@ std::shared_ptr<KernelWork> end_building() {
   return std::move(built);
 }
 
-// A kernel launches a kernel: it runs after its parent, which counts as ended when all its children have.
-static void launch_child(Kernel& kernel, const Configuration& c, const void* closure) {
-  if (const cudaError_t error = check(kernel, c))
-    fail("simt-launch", "kernel %s cannot be launched from this kernel: %s", kernel.name,
-         cudaGetErrorString(error));
+// A GPU's local and shared memory are the thread's and the block's that have them: no other grid reaches them.
+static void refuse_own_memory(const Kernel& kernel, const void* closure) {
+  for (std::size_t at = 0; at + sizeof(void*) <= kernel.argument_bytes; at += sizeof(void*)) {
+    const char* p;
+    std::memcpy(&p, static_cast<const char*>(closure) + at, sizeof p);
+    const bool local = std::any_of(worker->stacks.begin(), worker->stacks.end(), [&](const Stack* stack) {
+      return p >= stack->base && p < stack->base + kStackGuard + options().stack_bytes;
+    });
+    if (!local && !is_shared(p)) continue;
+    Failure failure = failure_here(
+        "simt-launch", format_text("kernel %s is given the address of %s memory\n"
+                                   "Only the %s that has it can reach it. A child grid needs memory of\n"
+                                   "cudaMalloc(), or of malloc() in a kernel.",
+                                   kernel.name, local ? "local" : "shared", local ? "thread" : "block"));
+    failure.frames = capture_frames(24);
+    failure.by_caller = true;
+    abandon(std::move(failure));
+  }
+}
+
+// A kernel launches a kernel: it runs after its parent, which counts as ended when all its children have. Those of
+// cudaStreamTailLaunch come after the others.
+static void launch_child(Kernel& kernel, const Configuration& c, cudaStream_t stream, const void* closure) {
+  std::string why;
+  if (const cudaError_t error = check(kernel, c, &why))
+    fail("simt-launch", "kernel %s cannot be launched from this kernel: %s\n%s", kernel.name,
+         cudaGetErrorString(error), why.c_str());
+  refuse_own_memory(kernel, closure);
   if (depth > kDeepestNesting)
     fail("simt-launch", "kernel %s is launched %d levels deep: %d are the most", kernel.name, depth,
          kDeepestNesting);
   auto work = std::make_unique<KernelWork>(kernel, c, kernel.clone(closure));
   std::lock_guard<std::mutex> lock(children_mutex);
-  children().push_back(std::move(work));
+  (stream == cudaStreamTailLaunch ? tails() : children()).push_back(std::move(work));
 }
 
 void launch_kernel(Kernel& kernel, const void* closure) {
@@ -330,11 +397,26 @@ void launch_kernel(Kernel& kernel, const void* closure) {
   }
   auto [c, stream] = configurations.back();
   configurations.pop_back();
-  if (in_kernel()) return launch_child(kernel, c, closure);
+  if (in_kernel()) return launch_child(kernel, c, stream, closure);
   if (sticky_error() != cudaSuccess) return;
   if (volume(c.options.cluster) == 1 && kernel.required_cluster.x)
     c.options.cluster = kernel.required_cluster;
-  if (const cudaError_t error = check(kernel, c)) return refuse_launch(kernel, c.grid, c.block, error);
+  std::string why;
+  if (const cudaError_t error = check(kernel, c, &why))
+    return refuse_launch(kernel, c.grid, c.block, error, why);
+  if (Variable variable; find_hosts_name_among(closure, kernel.argument_bytes, &variable)) {
+    Failure failure =
+        failure_here("simt-host-access",
+                     format_text("kernel %s is given the host's address of a variable of the device\n"
+                                 "%s is %s: in host code its name is no address that a kernel can use.\n"
+                                 "cudaGetSymbolAddress() gives that; or the kernel uses %s by its name.",
+                                 kernel.name, variable.name, kind_word(variable), variable.name));
+    failure.frames = capture_frames(24);
+    failure.by_caller = true;
+    print_failure(failure, "");
+    set_sticky(cudaErrorIllegalAddress);
+    return;
+  }
   auto work = std::make_shared<KernelWork>(kernel, c, kernel.clone(closure));
   if (building) {
     built = std::move(work);
@@ -401,8 +483,10 @@ void KernelWork::run(std::uint64_t number) {
   } else {
     check_canaries(kernel.name);
   }
-  const auto launched = std::move(children());
+  auto launched = std::move(children());
+  std::move(tails().begin(), tails().end(), std::back_inserter(launched));
   children().clear();
+  tails().clear();
   for (const auto& child : launched) {
     if (sticky_error() == cudaSuccess) child->run(number);
   }

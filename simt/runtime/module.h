@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 namespace simt {
 
@@ -13,5 +14,12 @@ extern "C" const char module_begin[] __asm__("__executable_start");
 #else
 extern "C" __attribute__((visibility("hidden"))) const char module_begin[] __asm__("__ehdr_start");
 #endif
+extern "C" __attribute__((visibility("hidden"))) const char module_end[] __asm__("end");
+
+// Variables of the program, constants, code.
+inline bool in_module(std::uintptr_t p) {
+  return p >= reinterpret_cast<std::uintptr_t>(module_begin) &&
+         p < reinterpret_cast<std::uintptr_t>(module_end);
+}
 
 }  // namespace simt

@@ -33,6 +33,13 @@ void split(const std::string& message, Failure& failure) {
 
 // The innermost place in the user's files, and the calls that led there from other lines of them.
 std::vector<Line> user_lines(const Failure& failure) {
+  if (failure.by_caller) {
+    Failure callers = failure;
+    callers.by_caller = false;
+    std::vector<Line> lines = user_lines(callers);
+    if (lines.size() > 1) lines.erase(lines.begin());
+    return lines;
+  }
   std::vector<Line> lines;
   if (failure.site.line > 0) lines.push_back({failure.site.file, failure.site.line, true});
   bool found = false;
@@ -85,10 +92,14 @@ std::string place(Site site) {
   return shown_path(site.file) + ":" + std::to_string(site.line);
 }
 
+std::string place_of(const Failure& failure) {
+  const std::vector<Line> lines = user_lines(failure);
+  return lines.empty() ? "" : shown_path(lines[0].file) + ":" + std::to_string(lines[0].line);
+}
+
 void print_failure(const Failure& failure, const char* kernel) {
   std::string text = "error: " + failure.title + " [" + failure.slug + "]\n";
   std::vector<Line> lines = failure.places.empty() ? user_lines(failure) : std::vector<Line>();
-  if (failure.by_caller && lines.size() > 1) lines.erase(lines.begin());
   std::string who;
   if (failure.has_thread) {
     const uint3 b = failure.block, t = failure.thread;

@@ -9,7 +9,6 @@
 #include <chrono>
 #include <limits>
 #include <thread>
-#include <unordered_set>
 
 #include "device_memory.h"
 #include "doubts.h"
@@ -27,15 +26,15 @@ namespace {
 
 constexpr std::size_t kDeepest = 1024;  // a launch into a fuller stream waits, as on a GPU
 
-struct Queues {
+struct Queues : InOwnMemory {
   std::mutex mutex;
   std::condition_variable changed;
   bool executing = false;  // some thread runs an operation
   std::uint64_t issued = 0, queued = 0, visit = 0, steps = 0;
   std::uint64_t stream_ids = 0;
   std::uint32_t slots = 0;
-  std::vector<CUstream_st*> streams;  // all; legacy is the first
-  std::unordered_set<CUstream_st*> handles;
+  OwnVector<CUstream_st*> streams;  // all; legacy is the first
+  OwnSet<CUstream_st*> handles;
   CUstream_st* legacy = nullptr;
   CUstream_st* ran_last = nullptr;
   VectorClock host;         // what the host has waited for
@@ -371,7 +370,7 @@ std::string name_of(const Queues& q, const CUstream_st& stream) {
 
 OperationPtr issue(CUstream_st& stream, WorkPtr work, const std::vector<OperationPtr>& after) {
   start_helper();
-  auto operation = std::make_shared<StreamOperation>();
+  auto operation = std::allocate_shared<StreamOperation>(OwnAllocator<StreamOperation>());
   const bool known = work && !work->touched.empty(), early = work && work->early();
   if (known) {
     operation->call = work->call;

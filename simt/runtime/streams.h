@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "own_memory.h"
 #include "user_view.h"
 
 namespace simt {
@@ -112,14 +113,14 @@ struct StreamOperation {
 
 }  // namespace simt
 
-struct CUstream_st {
+struct CUstream_st : simt::InOwnMemory {
   unsigned int flags = 0;
   int priority = 0;
   std::uint64_t id = 0;
   std::uint32_t slot = 0;
   bool blocking = true;    // ordered with the legacy default stream
   bool destroyed = false;  // removed once its operations are done
-  std::deque<simt::OperationPtr> queue;
+  std::deque<simt::OperationPtr, simt::OwnAllocator<simt::OperationPtr>> queue;
   simt::OperationPtr last;  // issued, perhaps done
   simt::VectorClock clock;  // of the next operation
   std::shared_ptr<simt::Capture> capture;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // From return addresses to source lines: by libbacktrace, which comes with GCC, else by the platform's tool.
+#include <cxxabi.h>
 #include <dlfcn.h>
 #include <unistd.h>
 #include <unwind.h>
@@ -10,6 +11,7 @@
 #include <fstream>
 
 #include "failures.h"
+#include "module.h"
 
 // GCC finds the header of the library that comes with it; for clang the build may say that the library is
 // linked.
@@ -24,6 +26,10 @@ backtrace_state* backtrace_create_state(const char* file, int threaded,
 int backtrace_pcinfo(backtrace_state*, std::uintptr_t address,
                      int (*line)(void*, std::uintptr_t, const char* file, int line, const char* function),
                      void (*error)(void*, const char*, int), void*);
+int backtrace_syminfo(backtrace_state*, std::uintptr_t address,
+                      void (*symbol)(void*, std::uintptr_t, const char* name, std::uintptr_t begin,
+                                     std::uintptr_t bytes),
+                      void (*error)(void*, const char*, int), void*);
 }
 #endif
 
@@ -53,6 +59,12 @@ _Unwind_Reason_Code add_frame(_Unwind_Context* context, void* data) {
   return frames.addresses.size() < frames.most ? _URC_NO_REASON : _URC_END_OF_STACK;
 }
 
+struct Symbol {
+  std::uintptr_t begin = 0;
+  std::size_t bytes = 0;  // 0: none
+  std::string name;       // mangled
+};
+
 #ifdef SIMT_LIBBACKTRACE
 
 int add_line(void* data, std::uintptr_t, const char* file, int line, const char*) {
@@ -62,14 +74,32 @@ int add_line(void* data, std::uintptr_t, const char* file, int line, const char*
 
 void ignore_error(void*, const char*, int) {}
 
-std::vector<Line> resolve(std::uintptr_t address) {
+backtrace_state* program() {
   static backtrace_state* state = backtrace_create_state(nullptr, 1, ignore_error, nullptr);
+  return state;
+}
+
+std::vector<Line> resolve(std::uintptr_t address) {
   std::vector<Line> lines;
-  if (state) backtrace_pcinfo(state, address, add_line, ignore_error, &lines);
+  if (program()) backtrace_pcinfo(program(), address, add_line, ignore_error, &lines);
   return lines;
 }
 
+void keep_symbol(void* data, std::uintptr_t, const char* name, std::uintptr_t begin, std::uintptr_t bytes) {
+  if (name && bytes) *static_cast<Symbol*>(data) = {begin, bytes, name};
+}
+
+Symbol symbol_at(std::uintptr_t address) {
+  Symbol symbol;
+  if (program()) backtrace_syminfo(program(), address, keep_symbol, ignore_error, &symbol);
+  return symbol;
+}
+
 #else
+
+Symbol symbol_at(std::uintptr_t) {
+  return {};
+}
 
 // The tools print "FILE:LINE" (atos: "name (in module) (FILE:LINE)") a line, inlined callers below.
 // binutils 2.40's addr2line misses the callers in clang's debug information, so LLVM's tool is asked first.
@@ -146,6 +176,20 @@ std::vector<void*> capture_frames(int most) {
 
 std::vector<Line> lines_of(void* return_address) {
   return resolve(reinterpret_cast<std::uintptr_t>(return_address) - 1);  // inside the call
+}
+
+bool variable_around(const void* address, const char** begin, std::size_t* bytes, std::string* name) {
+  const auto p = reinterpret_cast<std::uintptr_t>(address);
+  if (!in_module(p)) return false;
+  const Symbol symbol = symbol_at(p);
+  if (p - symbol.begin >= symbol.bytes) return false;
+  *begin = reinterpret_cast<const char*>(symbol.begin);
+  *bytes = symbol.bytes;
+  int status = -1;
+  char* plain = abi::__cxa_demangle(symbol.name.c_str(), nullptr, nullptr, &status);
+  *name = status == 0 ? plain : symbol.name;
+  std::free(plain);
+  return true;
 }
 
 std::string shown_path(const std::string& name) {

@@ -168,10 +168,43 @@ std::string side_of_assignment(const std::string& s, bool left) {
   return "";
 }
 
+// Of a call's arguments the one that is read: g++ names the call's parenthesis for an argument that is no more than an element, as in
+// `atomicAdd(&h[i], s[i])`. Where several could be meant, the call.
+std::string argument_read(const std::string& s, std::size_t open) {
+  const std::size_t close = closing(s, open);
+  if (close == std::string::npos) return "";
+  std::string found;
+  int candidates = 0;
+  for (std::size_t begin = open + 1; begin < close;) {
+    std::size_t end = begin;
+    while (end < close && s[end] != ',') {
+      if (s[end] == '(' || s[end] == '[' || s[end] == '{') end = closing(s, end);
+      if (end == std::string::npos) return "";
+      ++end;
+    }
+    const std::string argument = trimmed(s.substr(begin, end - begin));
+    begin = end + 1;
+    const bool reads = !argument.empty() && argument[0] != '&' &&
+                       end_of_unary(argument, 0) == argument.size() &&
+                       (argument.find_first_of("[.>") != std::string::npos || argument[0] == '*');
+    if (!reads) continue;
+    found = argument;
+    ++candidates;
+  }
+  if (candidates < 2) return found;
+  const std::size_t start = start_of_postfix(s, open);
+  return trimmed(s.substr(start, close + 1 - start));
+}
+
 // Macros move columns: then the nearest place that could be meant.
 std::string expression_near(const std::string& s, int column, Operation operation) {
   if (std::string exact = expression_at(s, column); !exact.empty()) return exact;
   const int length = static_cast<int>(s.size());
+  if (column >= 1 && column <= length && s[static_cast<std::size_t>(column) - 1] == '(' &&
+      !is_store(operation)) {
+    if (std::string argument = argument_read(s, static_cast<std::size_t>(column) - 1); !argument.empty())
+      return argument;
+  }
   for (int distance = 1; distance < length; ++distance) {
     for (const int near : {column - distance, column + distance}) {
       if (near < 1 || near > length) continue;

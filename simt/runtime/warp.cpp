@@ -37,12 +37,16 @@ void combine_shuffle(Lane* lanes, std::uint32_t participants) {
     } else if (options().lenient) {
       std::memset(lane.result, kPoison, lane.bytes);  // undefined on a GPU
     } else {
-      fail_of(
-          lane.site, i, "simt-warp-mask",
-          "lane %d shuffles from lane %d, which takes no part\n"
-          "The mask is 0x%08x, and lanes 0x%08x are here; the others have returned, or are elsewhere. The "
-          "value would be undefined.",
-          i, source, lane.mask, participants);
+      const std::uint32_t there = worker->meeting->present, bit = 1u << source;
+      const std::string why =
+          !(lane.mask & bit) ? format_text("The mask 0x%08x does not name", lane.mask)
+          : !(there & bit)
+              ? format_text("The warp has no more than %d threads, and so no", __builtin_popcount(there))
+              : std::string("The kernel has ended for");
+      fail_of(lane.site, i, "simt-warp-mask",
+              "lane %d shuffles from lane %d, which takes no part\n"
+              "%s lane %d. The value would be undefined.",
+              i, source, why.c_str(), source);
     }
   });
 }

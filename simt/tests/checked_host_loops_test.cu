@@ -121,6 +121,88 @@ TEST(CheckedHostLoops, ComputeWhatTheyComputed) {
   expect_what_loops_compute();
 }
 
+// Statements without braces, as many programs write them: each is what it was.
+int bare_statements(int n) {
+  unsigned char bytes[64] = {};
+  unsigned char* p = bytes;
+  int length = n;
+  if (length) do
+      *p++ = 3;
+    while (--length);
+  int sum = 0, i = 0;
+  do
+    for (int j = 0; j < 2; ++j) sum += bytes[j];
+  while (++i < 3);
+  i = 0;
+  do
+    while (i < n) ++i;
+  while (i < n);
+  do
+    if (i > 2)
+      --i;
+    else
+      i = 0;
+  while (i > 2);
+  for (int j = 0; j < n; ++j)
+    if (j % 2)
+      bytes[j] = 1;
+    else
+      do bytes[j] = static_cast<unsigned char>(bytes[j] + 1);
+      while (bytes[j] < 8);
+  p = bytes;
+  for (int j = 0; j < n; ++j)
+    if (j == 2) *p = 100;
+  do try {
+      if (n > 0) throw n;
+    } catch (int thrown) {
+      sum += thrown;
+    }
+  while (false);
+  switch (n)
+  case 8:
+  again:
+    for (int j = 0; j < n; ++j) sum += bytes[j];
+  if (sum < 100) goto again;
+  if (n == 8) [[likely]]
+    for (int j = 0; j < n; ++j) ++sum;
+  else
+    while (n < 0) ++n;
+  return sum;
+}
+// The same for code of both sides, whose loops take turns.
+__host__ __device__ int bare_statements_of_both(int n) {
+  int sum = 0, i = n;
+  do sum += i;
+  while (--i > 0);
+  do
+    for (int j = 0; j < n; ++j) ++sum;
+  while (++i < 2);
+  if (n > 3) do
+      ++sum;
+    while (sum % 7);
+  else
+    while (n) --n;
+  return sum;
+}
+__global__ void run_bare_statements(int* out, int n) {
+  *out = bare_statements_of_both(n);
+}
+
+TEST(CheckedHostLoops, BareStatementsAreWhatTheyWere) {
+  // 18 of the first two, 8 thrown; then 100, 7 x 1 and 8, or what is above 8 already; 8 more.
+  int sum = 3 * 6 + 8;
+  const int bytes[8] = {100, 1, 8, 1, 8, 1, 8, 1};
+  for (const int b : bytes) sum += b;
+  EXPECT_EQ(bare_statements(8), sum + 8);
+  int* out = device<int>(1);
+  run_bare_statements<<<1, 1>>>(out, 8);
+  int result = 0;
+  EXPECT_EQ(cudaMemcpy(&result, out, sizeof(int), cudaMemcpyDeviceToHost), cudaSuccess);
+  EXPECT_EQ(result, bare_statements_of_both(8));
+  EXPECT_EQ(result, 56);
+  EXPECT_EQ(cudaFree(out), cudaSuccess);
+}
+
 double seconds() {
   timespec t = {};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);

@@ -326,6 +326,7 @@ TEST(Checked, LaunchesThatFailUnheard) {
                       kFile + std::to_string(kUnasked) +
                       "\n    copy<<<1, 2048>>>(nullptr, nullptr);\n"
                       "Kernel copy, grid (1,1,1), block (2048,1,1): invalid configuration argument.\n"
+                      "A block of 2048 threads; 1024 are the most.\n"
                       "cudaGetLastError() after the launch would have told.\n"),
             std::string::npos)
       << text;

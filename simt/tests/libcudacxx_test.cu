@@ -4,10 +4,15 @@
 
 #include <gtest/gtest.h>
 
+#include <cuda/annotated_ptr>
 #include <cuda/atomic>
+#include <cuda/bit>
 #include <cuda/cmath>
+#include <cuda/discard_memory>
 #include <cuda/functional>
 #include <cuda/latch>
+#include <cuda/numeric>
+#include <cuda/ptx>
 #include <cuda/semaphore>
 #include <cuda/std/array>
 #include <cuda/std/atomic>
@@ -23,6 +28,10 @@
 #include <cuda/std/tuple>
 #include <cuda/std/type_traits>
 #include <cuda/std/utility>
+#include <cuda/stream_ref>
+#include <cuda/type_traits>
+#include <cuda/version>
+#include <cuda/warp>
 #include <nv/target>
 #include <vector>
 
@@ -179,6 +188,60 @@ TEST(CudaStd, LayoutsOfViews) {
   EXPECT_EQ(cuda::round_up(10, 4), 12);
   EXPECT_EQ(cuda::maximum<>()(2, 3.5), 3.5);
   EXPECT_EQ(cuda::proclaim_return_type<long>([](int x) { return x + 1; })(2), 3l);
+}
+
+// ---- numbers and bits ----
+
+static_assert(cuda::bit_reverse(1u) == 0x80000000u &&
+              cuda::bit_reverse(static_cast<unsigned char>(0x1e)) == 0x78);
+static_assert(cuda::bitmask(4, 8) == 0xff0u && cuda::bitmask(0, 32) == ~0u && cuda::bitmask(32, 0) == 0);
+static_assert(cuda::bitfield_insert(0xffffu, 0xau, 4, 4) == 0xffafu &&
+              cuda::bitfield_extract(0xabcdu, 4, 8) == 0xbcu);
+static_assert(cuda::overflow_cast<unsigned char>(300).overflow && !cuda::overflow_cast<short>(300).overflow);
+static_assert(cuda::overflow_cast<unsigned>(-1).overflow && cuda::overflow_cast<int>(1ll << 31).overflow);
+static_assert(cuda::overflow_cast<int>(-7ll).value == -7 && !cuda::overflow_cast<int>(-7ll));
+static_assert(cuda::is_floating_point_v<const __half> && cuda::is_floating_point_v<float> &&
+              !cuda::is_floating_point_v<int>);
+
+// ---- shuffles ----
+
+struct Large {
+  double a;
+  int b[5];
+};
+__global__ void shuffle_kernel(int* out) {
+  const int t = static_cast<int>(threadIdx.x);
+  int* const mine = out + 8 * t;
+  const Large from = cuda::device::warp_shuffle_idx(Large{1.0 * t, {t, 0, 0, 0, 2 * t}}, 3);
+  mine[0] = static_cast<int>(from.a) + from.b[4];
+  mine[1] = cuda::device::warp_shuffle_idx<8>(t, 11);
+  const auto down = cuda::device::warp_shuffle_down<8>(t, 3);
+  mine[2] = down.data;
+  mine[3] = down.pred;
+  const auto up = cuda::device::warp_shuffle_up(t, 2, cuda::std::integral_constant<int, 16>());
+  mine[4] = up.data;
+  mine[5] = up.pred;
+  mine[6] = cuda::device::warp_shuffle_xor(t, 5);
+  mine[7] = cuda::device::warp_shuffle_xor<1>(t, 0);
+  cuda::discard_memory(out, 0);
+}
+
+TEST(CudaWarp, ShufflesPartsOfAWarp) {
+  Managed<int> out(8 * 32);
+  cudaStream_t stream;
+  ASSERT_EQ(cudaStreamCreate(&stream), cudaSuccess);
+  const cuda::stream_ref ref(stream);
+  shuffle_kernel<<<1, 32, 0, ref.get()>>>(out.get());
+  ref.wait();
+  EXPECT_TRUE(ref.ready());
+  EXPECT_EQ(ref.priority(), 0);
+  EXPECT_TRUE(ref == cuda::stream_ref(stream) && ref != cuda::stream_ref());
+  for (int t = 0; t < 32; ++t) {
+    const bool down = t % 8 + 3 < 8, up = t % 16 >= 2;
+    const int expected[] = {9, t / 8 * 8 + 3, down ? t + 3 : t, down, up ? t - 2 : t, up, t ^ 5, t};
+    for (int i = 0; i < 8; ++i) EXPECT_EQ(out[8 * t + i], expected[i]) << t << " " << i;
+  }
+  EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
 }
 
 }  // namespace libcudacxx_test

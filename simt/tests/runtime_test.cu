@@ -925,6 +925,7 @@ TEST(Runtime, SentSignalsEndTheProgram) {
   }
 }
 
+constexpr int kNoBlocks = __LINE__ + 4;
 TEST(Runtime, RefusedLaunchesNameTheirExtents) {
   testing::internal::CaptureStderr();
   for (int i = 0; i < 2; ++i) {
@@ -935,8 +936,11 @@ TEST(Runtime, RefusedLaunchesNameTheirExtents) {
   EXPECT_EQ(cudaPeekAtLastError(), cudaErrorInvalidConfiguration);
   EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidConfiguration);
   EXPECT_EQ(testing::internal::GetCapturedStderr(),
-            "note: kernel does_nothing, grid (0,1,1), block (32,1,1): invalid configuration argument\n"
-            "note: kernel does_nothing, grid (1,1,1), block (64,32,1): invalid configuration argument\n");
+            "note: kernel does_nothing, grid (0,1,1), block (32,1,1): invalid configuration argument" +
+                line_start(kNoBlocks) +
+                "No extent may be 0.\n"
+                "note: kernel does_nothing, grid (1,1,1), block (64,32,1): invalid configuration argument" +
+                line_start(kNoBlocks + 3) + "A block of 2048 threads; 1024 are the most.\n");
 }
 
 __global__ void writes_at_exit(int* done) {

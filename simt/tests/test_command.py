@@ -100,6 +100,34 @@ class Command(Case):
         (self.folder / "flags").write_text('-DA="1 2" -isystem=.')
         self.assertEqual(self.simtcc("-Xcompiler", "-Wall -Wextra", "--options-file", "flags", "-c", "prog.cu"), "")
 
+    def test_device_libraries(self):
+        """A header may be included; the first name that is used is an error, with a way out. In a C++ file the compiler finds it."""
+        headers = "".join(f"#include <{name}>\n" for name in ("cub/cub.cuh", "thrust/sort.h", "cublas_v2.h", "curand_kernel.h",
+                                                              "cuda/ptx", "cuda/memory_resource", "cuda/std/inplace_vector"))
+        (self.folder / "unused.cu").write_text(headers + "#define CHECK(x) ((x) == CUBLAS_STATUS_SUCCESS)\n"
+                                               "bool cublas_is_here = false;\n" + _PROGRAM)
+        self.simtcc("unused.cu", "-o", "unused")
+        self.assertEqual(self.run_("./unused"), "31\n")
+        for line, used, header, title in (
+                ("__global__ void k() { cub::BlockReduce<int, 32> r; }", "cub::BlockReduce", "cub/cub.cuh", "CUB"),
+                ("using namespace thrust;", "thrust", "thrust/sort.h", "Thrust"),
+                ("cublasHandle_t handle;", "cublasHandle_t", "cublas_v2.h", "cuBLAS"),
+                ("__device__ float f(void* s) { return curand_uniform(s); }", "curand_uniform", "curand_kernel.h", "cuRAND"),
+                ("namespace ptx = cuda::ptx;", "cuda::ptx", "cuda/ptx", "cuda::ptx"),
+                ("cuda::std::inplace_vector<int, 4> v;", "cuda::std::inplace_vector", "cuda/std/inplace_vector",
+                 "cuda::std::inplace_vector")):
+            (self.folder / "used.cu").write_text(headers + line + "\n")
+            said = self.simtcc("-c", "used.cu", code=1)
+            self.assertIn(f"used.cu:8: error: {used}: <{header}>: {title} is a device library: it has no CPU version here\n", said)
+            self.assertIn("Lines that only a GPU needs may stand between #ifndef __SIMT__ and #endif.", said)
+        (self.folder / "host.cpp").write_text("#include <cublas_v2.h>\nint cub;\ncublasHandle_t handle;\n")
+        said = self.simtcc("-c", "host.cpp", code=1)
+        self.assertIn("host.cpp:3: error: cublasHandle_t: cuBLAS is a device library: it has no CPU version here\n", said)
+        (self.folder / "torch.cu").write_text("#include <torch/extension.h>\n")
+        said = self.simtcc("-c", "torch.cu", code=1)
+        self.assertIn("torch.cu:1: error: <torch/extension.h>: PyTorch's headers are not found\n", said)
+        self.assertIn("docs/pytorch.md", said)
+
     def test_shared_library(self):
         """Kernels in library and program, one runtime."""
         (self.folder / "l.cu").write_text("__global__ void k(int* p) { *p = 7; }\nvoid seven(int* p) { k<<<1, 1>>>(p); }\n")
@@ -232,9 +260,9 @@ class Projects(Case):
         self.assertNotIn("warning", said)
 
     def test_library_of_gpu_code(self):
-        """The other targets are built, and the error names the line."""
+        """The other targets are built, and the error names the line of the first use."""
         said = self.build("needs_cublas", BUILD, self.toolchain(BUILD), code=2 if "Makefiles" in GENERATOR else 1)
-        self.assertIn("product.cu:2: error: <cublas_v2.h>: cuBLAS is a device library", said)
+        self.assertRegex(said, r"product.cu:\d+: error: cublas\w+: <cublas_v2.h>: cuBLAS is a device library")
 
     def test_moved_installation(self):
         """Both ways into it, from where it was not installed to."""

@@ -100,7 +100,12 @@ bool HostLoop::read_punctuation(int i) {
 
 bool HostLoop::has_left_operand(int i) const {
   const int p = i - 1;
-  return (t_.is_word(p) && !t_.is(p, "return") && !t_.is(p, "case") && !t_.is(p, "else")) || t_.is(p, ")") ||
+  if (t_.is(p, ")")) {
+    const std::string_view w = t_.text(t_.partner(p) - 1);  // `if (c) *p = x;`
+    return w != "if" && w != "constexpr" && w != "for" && w != "while" && w != "switch";
+  }
+  return (t_.is_word(p) && !t_.is(p, "return") && !t_.is(p, "case") && !t_.is(p, "else") &&
+          !t_.is(p, "do")) ||
          t_.is(p, "]") || t_[p].kind == Token::number;
 }
 

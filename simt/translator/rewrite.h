@@ -17,10 +17,14 @@ struct Unit {
   const Options& options;
 };
 
+/// Fails at the first use of a library that has no CPU version.
+void refuse_libraries(const Unit&);
 /// Fails where device code calls a host function or uses a host variable.
 void refuse_host_code(const Unit&);
 /// __global__, __device__, ...: linkage; kernels become host functions that queue a closure of their body.
 void rewrite_declarations(const Unit&);
+/// Tells the runtime where device variables are, and whether there are virtual functions.
+void register_variables(const Unit&);
 /// __shared__ variables become references into the running block's memory.
 void rewrite_shared(const Unit&);
 /// k<<<g, b>>>(a), and the API functions that take a kernel as a void*.

@@ -139,14 +139,36 @@ class DeviceCode {
 
 }  // namespace
 
+// Past attributes, labels and cases.
+static int begin_of_statement(const Tokens& t, int i) {
+  for (;;) {
+    if (t.is(i, "[") && t.is(i + 1, "[")) {
+      i = t.partner(i) + 1;  // [[likely]]
+    } else if (t.is(i, "case")) {
+      int choices = 0;
+      for (++i; i < t.size() && !(t.is(i, ":") && choices == 0); i = t.skip(i) + 1)
+        choices += t.is(i, "?") ? 1 : t.is(i, ":") ? -1 : 0;
+      ++i;
+    } else if (t.is_word(i) && t.is(i + 1, ":")) {
+      i += 2;
+    } else {
+      return i;
+    }
+  }
+}
+
 int last_of_statement(const Tokens& t, int i) {
-  while (t.is(i, "[") && t.is(i + 1, "[")) i = t.partner(i) + 1;                                // [[likely]]
-  while (t.is_word(i) && t.is(i + 1, ":") && !t.is(i + 2, ":") && !t.is(i, "default")) i += 2;  // a label
+  i = begin_of_statement(t, i);
   if (t.is(i, "{")) return t.partner(i);
+  if (t.is(i, "try")) {
+    int last = t.partner(i + 1);
+    while (t.is(last + 1, "catch")) last = t.partner(t.partner(last + 2) + 1);
+    return last;
+  }
   if (t.is(i, "if") || t.is(i, "for") || t.is(i, "while") || t.is(i, "switch")) {
-    int open = i + 1;
-    while (open < t.size() && !t.is(open, "(")) ++open;  // if constexpr (
-    const int last = last_of_statement(t, t.partner(open) + 1);
+    int open = i + 1;  // if constexpr (, if consteval {
+    while (open < t.size() && !t.is(open, "(") && !t.is(open, "{")) ++open;
+    const int last = last_of_statement(t, t.is(open, "{") ? open : t.partner(open) + 1);
     return t.is(i, "if") && t.is(last + 1, "else") ? last_of_statement(t, last + 2) : last;
   }
   if (t.is(i, "do")) i = last_of_statement(t, i + 1) + 1;

@@ -11,6 +11,7 @@
 // that nothing else is followed. All other loops stay as they are, but for those within.
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <unordered_set>
 
@@ -147,10 +148,11 @@ class HostLoops {
 
   void run() {
     for (int i = 0; i < t_.size(); ++i) {
+      if (t_.is(i, "do") && u_.scopes.body_around(i)) ends_of_do_.insert(last_of_statement(t_, i + 1) + 1);
       const bool loop = (t_.is(i, "for") && t_.is(i + 1, "(")) || (t_.is(i, "while") && t_.is(i + 1, "("));
       const Body* body = loop ? u_.scopes.body_around(i) : nullptr;
       if (!body || !is_hosts(*body) || follows_pragma(i)) continue;
-      if (t_.is(i, "while") && ends_do(i)) continue;
+      if (ends_of_do_.count(i)) continue;
       const int last = last_of_statement(t_, i);
       if (last >= body->close || has_pragma(i, last)) continue;
       HostLoop read(u_, functions_, *body, i, last);
@@ -174,10 +176,6 @@ class HostLoops {
       return d.scope == Declaration::in_namespace && !d.qualified;
     }
   }
-  bool ends_do(int i) const {
-    const int close = t_.partner(i + 1);
-    return t_.is(i - 1, "}") && t_.is(close + 1, ";") && t_.is(t_.partner(i - 1) - 1, "do");
-  }
   bool follows_pragma(int i) const { return i > 0 && has_pragma(i - 1, i); }
   bool has_pragma(int first, int last) const {
     const auto& lines = t_.pragmas();
@@ -190,6 +188,7 @@ class HostLoops {
   const Unit& u_;
   const Tokens& t_;
   NumberFunctions functions_;
+  std::set<int> ends_of_do_;  // the `while` of a do-while
   int count_ = 0;
 };
 

@@ -26,9 +26,11 @@ std::string translate(const std::string& preprocessed, const Options& options) {
   const Scopes scopes(tokens);
   Edits edits(tokens);
   const Unit unit{tokens, scopes, edits, options};
+  refuse_libraries(unit);
   refuse_host_code(unit);
   remove_pragmas(tokens, edits);
   rewrite_declarations(unit);
+  register_variables(unit);
   rewrite_shared(unit);
   rewrite_launches(unit);
   rewrite_device_code(unit);

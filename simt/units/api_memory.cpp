@@ -5,6 +5,7 @@
 #include "api/arrays.cpp"
 #include "api/copies.cpp"
 #include "api/fills.cpp"
+#include "api/host_objects.cpp"
 #include "api/pools.cpp"
 #include "api/ranges.cpp"
 #include "api/texture_calls.cpp"

@@ -7,5 +7,6 @@
 #include "runtime/checked_host.cpp"
 #include "runtime/checked_races.cpp"
 #include "runtime/early_reads.cpp"
+#include "runtime/host_tables.cpp"
 #include "runtime/remote_shared.cpp"
 #include "runtime/shadow.cpp"

@@ -12,6 +12,7 @@
 #include "runtime/streams.cpp"
 #include "runtime/tensor_cores.cpp"
 #include "runtime/timeline.cpp"
+#include "runtime/variables.cpp"
 #include "runtime/warp.cpp"
 #include "runtime/word_barriers.cpp"
 #include "runtime/worker.cpp"

@@ -7,6 +7,7 @@
 #include "runtime/bulk_copies.cpp"
 #include "runtime/device_heap.cpp"
 #include "runtime/mbarrier.cpp"
+#include "runtime/own_memory.cpp"
 #include "runtime/shared.cpp"
 #include "runtime/tensor_copies.cpp"
 #include "runtime/texture_objects.cpp"

@@ -93,12 +93,15 @@ class Flags(unittest.TestCase):
 
 
 class Messages(unittest.TestCase):
-    def test_stub_of_a_library(self):
-        output = ("In file included from mine.h:2,\n                 from prog.cu:1:\n"
-                  '/simt/include/cublas_v2.h:2:2: error: #error "simt: cuBLAS is a device library"\n'
-                  "prog.cu:9:1: error: 'cublasHandle_t' was not declared\n")
-        self.assertEqual(compiler_messages.compiling(output, "/simt/include"),
-                         "mine.h:2: error: <cublas_v2.h>: cuBLAS is a device library\n")
+    def test_use_of_a_library(self):
+        way = "Write the product as a kernel.\nLines that only a GPU needs may stand between #ifndef __SIMT__ and #endif.\n"
+        for said, told in (("mine.h:9: error: cublasHandle_t: <cublas_v2.h>: cuBLAS is a device library: it has no CPU version here",
+                            "mine.h:9: error: cublasHandle_t: <cublas_v2.h>: cuBLAS is a device library: it has no CPU version here"),
+                           ("prog.cpp:9:1: error: 'cublasHandle_t' does not name a type\nprog.cpp:10:1: error: 'cublasCreate' was not",
+                            "prog.cpp:9: error: cublasHandle_t: cuBLAS is a device library: it has no CPU version here")):
+            self.assertEqual(compiler_messages.compiling(said + "\n", "/simt/include"), told + "\n" + way)
+        said = "prog.cu:9:1: error: 'cublas_is_here' was not declared\nprog.cu:10:1: error: 'number' was not declared\n"
+        self.assertEqual(compiler_messages.compiling(said, "/simt/include"), said)
 
     def test_error_inside_a_header(self):
         output = ("In file included from <command-line>:\n/simt/include/x.h: In instantiation of 'f(T)':\n"
@@ -295,7 +298,8 @@ int main(int count, char** words) {
 
     def test_device_libraries(self):
         self.write("mine.h", "#include <thrust/device_vector.h>\n")
-        self.fails('#include "mine.h"\n#include <curand.h>\nint main() {}\n', "mine.h:1: error: <thrust/device_vector.h>: Thrust")
+        self.fails('#include "mine.h"\n#include <curand.h>\nint main() { thrust::device_vector<int> v; }\n',
+                   "bad.cu:3: error: thrust::device_vector: <thrust/device_vector.h>: Thrust is a device library")
         self.fails("int x;\n#include <cub/block/block_nothing.cuh>\nint main() {}\n",
                    "bad.cu:2: error: <cub/block/block_nothing.cuh>: CUB is a device library")
 

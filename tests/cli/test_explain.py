@@ -33,9 +33,9 @@ def line(operation, addresses, requests=10, size=4, text="a[i]", number=7):
                       f"simt_least_sectors_op_{op}": requests * -(-sum(sectors.values()) // 32),
                       f"simt_requested_bytes_op_{op}": requests * size * len(one.active)})
     else:
-        passes = max(one.banks().values())
-        entry.update({f"simt_shared_requests_op_{op}": requests, traces.WAVEFRONTS.format(op): requests * passes,
-                      traces.CONFLICTS.format(op): requests * (passes - 1)})
+        wavefronts, least = one.wavefronts()
+        entry.update({f"simt_shared_requests_op_{op}": requests, traces.WAVEFRONTS.format(op): requests * wavefronts,
+                      traces.CONFLICTS.format(op): requests * (wavefronts - least)})
     return entry
 
 
@@ -121,6 +121,10 @@ class Sentences(unittest.TestCase):
     def test_shared(self):
         self.says([128 * i for i in range(32)], "Neighbouring lanes read 128 bytes apart, in shared memory: 32 different "
                   "words of one bank, which gives one at a time, so the warp waits for 32 wavefronts.", "shared load")
+        self.says([64 * i for i in range(32)], "64 bytes apart, in shared memory: 4 different words of one bank for each quarter "
+                  "of the warp, which gives one at a time, so the warp waits for 16 wavefronts.", "shared load", size=16)
+        self.says([16 * i for i in range(32)], "16 bytes apart, in shared memory: 2 different words of one bank for each half "
+                  "of the warp, which gives one at a time, so the warp waits for 4 wavefronts.", "shared load", size=8)
 
     def test_only_waste_has_its_colour(self):
         """A broadcast uses 4 bytes of a sector, and no fewer sectors could hold them."""

@@ -153,6 +153,10 @@ class Counts(unittest.TestCase):
         self.assertEqual((first["block"], first["warp"], first["bytes"]), ([0, 0, 0], 0, 4))
         self.assertEqual(first["addresses"], [32 * lane for lane in range(32)])
 
+    def test_what_an_argument_reads(self):
+        read = next(line for line in self.kernels["flush"]["lines"] if line["operation"] == "shared load")
+        self.assertEqual(read["text"], "part[threadIdx.x]")
+
     def test_what_a_block_loads(self):
         """Two blocks of 64 threads: each its own 8 sectors, or both the same one."""
         sectors = {name: self.kernels[name]["totals"]["simt_distinct_sectors_of_blocks_op_ld"]

@@ -89,7 +89,8 @@ def _banks(request, y):
         if 1 < degree and step >= 6:
             out.append(_text(_MARGIN + (bank + 0.5) * step, y + 95, str(degree), 8, "#ffffff", "middle"))
     worst = max(degrees.values(), default=1)
-    words = "no conflict" if worst == 1 else f"{worst} words of one bank: {worst} wavefronts"
+    part = {1: "", 2: " by half a warp", 4: " by a quarter warp"}[request.passes]
+    words = "no conflict" if worst == 1 else f"{worst} words of one bank{part}: {request.wavefronts()[0]} wavefronts"
     colour = _CONFLICT if worst > 1 else _LANE
     return (lanes + _links(pairs, y + 51, y + 84, colour) + out
             + _labels(list(range(traces.BANKS)), step, y + 112)), words

@@ -160,12 +160,17 @@ def global_sentence(line, request):
 
 def shared_sentence(line, request):
     verb = "update" if line.verb == "atomic" else line.verb
-    degree = max(request.banks().values(), default=1)
-    head = _apart(request, verb)
+    head, degree, wavefronts = _apart(request, verb), conflict(request), request.wavefronts()[0]
     if degree == 1:
         return f"{head}: every lane has a bank of its own, or shares a word; no conflict."
-    return (f"{head}, in shared memory: {degree} different words of one bank, which gives one at a time, so the "
-            f"warp waits for {degree} wavefronts.")
+    return f"{head}, in shared memory: {degree}, which gives one at a time, so the warp waits for {wavefronts} wavefronts."
+
+
+def conflict(request):
+    """What a bank is asked for, of which it gives one at a time; 1 where that is no more than one word."""
+    degree = max(request.banks().values(), default=1)
+    part = {1: "", 2: " for each half of the warp", 4: " for each quarter of the warp"}[request.passes]
+    return 1 if degree == 1 else f"{degree} different words of one bank{part}"
 
 
 def branches(launch):

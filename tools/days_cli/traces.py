@@ -43,20 +43,35 @@ class Request:
                 asked.setdefault(byte // SECTOR, set()).add(byte)
         return {sector: len(asked[sector]) for sector in sorted(asked)}
 
-    def banks(self):
-        """Bank -> the distinct words that the lanes of one pass want of it, at most over the passes."""
-        passes = 4 if self.bytes >= 16 else 2 if self.bytes == 8 else 1
-        lanes = 32 // passes
-        most = {}
+    @property
+    def passes(self):
+        """Accesses of eight bytes go by half warps, those of sixteen by quarters."""
+        return 4 if self.bytes >= 16 else 2 if self.bytes == 8 else 1
+
+    def _words_of_passes(self):
+        """Of each pass that has lanes: bank -> the distinct words that they want of it."""
+        lanes = 32 // self.passes
         for first in range(0, 32, lanes):
             words = {}
             for address in self.addresses[first:first + lanes]:
                 if address is not None:
                     for word in range(address // 4, (address + self.bytes - 1) // 4 + 1):
                         words.setdefault(word % BANKS, set()).add(word)
+            if words:
+                yield {bank: len(wanted) for bank, wanted in words.items()}
+
+    def banks(self):
+        """Bank -> the distinct words that the lanes of one pass want of it, at most over the passes."""
+        most = {}
+        for words in self._words_of_passes():
             for bank, wanted in words.items():
-                most[bank] = max(most.get(bank, 0), len(wanted))
+                most[bank] = max(most.get(bank, 0), wanted)
         return most
+
+    def wavefronts(self):
+        """How many the request takes, and how few its passes could do with."""
+        passes = [max(words.values()) for words in self._words_of_passes()]
+        return sum(passes), len(passes)
 
     def stride(self):
         """Bytes from each lane to the next where that is always the same; None where it is not."""

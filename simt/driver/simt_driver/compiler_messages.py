@@ -11,8 +11,21 @@ _DEVICE_LIBRARIES = (
     (r"cufft", "cuFFT"), (r"curand", "cuRAND"), (r"cusparse", "cuSPARSE"), (r"cusolver", "cuSOLVER"), (r"cudnn", "cuDNN"),
     (r"nvrtc", "NVRTC"), (r"npp", "NPP"), (r"nccl", "NCCL"), (r"nvjpeg", "nvJPEG"), (r"cutensor", "cuTENSOR"),
     (r"nvml", "NVML"), (r"cupti", "CUPTI"), (r"nvgraph", "nvGRAPH"), (r"optix", "OptiX"), (r"nvshmem", "NVSHMEM"),
-    (r"nvJitLink", "nvJitLink"), (r"(raft|rmm|cudf|cuco|moderngpu|torch|ATen)/", "this library"),
+    (r"nvJitLink", "nvJitLink"), (r"(raft|rmm|cudf|cuco|moderngpu)/", "this library"),
 )
+
+# What a program can do without one.
+_WAYS_OUT = {
+    "CUB": "Write the step as a kernel; cg::reduce() and cg::inclusive_scan() do a warp's.",
+    "Thrust": "Write the step as a kernel, or with the C++ library on the host.",
+    "cuBLAS": "Write the product as a kernel.",
+    "cuRAND": "Let the kernel hash seed, thread and step into random numbers.",
+    "cuFFT": "Write the transform as a kernel.",
+    "cuda::ptx": "Write the instruction as inline PTX, asm volatile(\"...\"): it is interpreted.",
+    "cuda::annotated_ptr": "Use the pointer as it is: what this adds are hints to a GPU's caches.",
+    "cuda::mr": "Call cudaMalloc() or cudaMallocAsync().",
+}
+_WAY_ROUND = "Lines that only a GPU needs may stand between #ifndef __SIMT__ and #endif."
 
 
 # What g++, clang, nvcc, the linker and our own translator say when there is no more memory, at a line's start or behind the
@@ -42,9 +55,9 @@ def relief(lack, command):
 
 def compiling(output, include):
     """A compiler's messages; include: the folder of simt's headers."""
-    libraries = _device_libraries(output, include)
+    libraries = _device_libraries(output)
     if libraries:
-        return "\n".join(libraries) + "\n"
+        return "".join(line + "\n" for line in libraries)
     output = re.sub(r"(?:const )?simt_T\d+_\w+\s*(?:&|)\s*\{aka (.+?)\}", r"\1", output)  # a __shared__ variable's type
     output = re.sub(r"simt_T\d+_(\w+)", r"\1", output)
     output = re.sub(r"^.*: In lambda function:\n", "", output, flags=re.MULTILINE)
@@ -72,39 +85,33 @@ def once(output):
     return "".join(line + "\n" for line in told)
 
 
-def _device_libraries(output, include):
-    """The one message that counts where a library is missing: its header and the line that includes it."""
-    told = []
-    folder = re.escape(os.path.normpath(include) + os.sep)
-    stack = []
+def _device_libraries(output):
+    """The one message that counts where a library is missing: what is used of it, or its header, the line, and what can be done."""
+    told, titles = [], []
     for line in output.splitlines():
-        place = re.match(r"(?:In file included|\s+) from (.+?):(\d+)(?::\d+)?[:,]$", line)
-        if place:
-            stack = stack if line.startswith(" ") else []
-            stack.append((place.group(1), place.group(2)))
-            continue
-        stub = re.match(rf'{folder}(\S+?):\d+:\d+: error: #error "?simt: (.*?)"?$', line)
-        missing = re.match(r"(.+?):(\d+):\d+: fatal error: '?([\w./+-]+?)'?(?:: No such file or directory| file not found)",
-                           line)
-        header = what = None
-        if stub:
-            header, what = stub.group(1), stub.group(2)
-            users = [entry for entry in stack if not os.path.normpath(entry[0]).startswith(os.path.normpath(include))]
-            # The innermost of simt's headers that the program itself named.
-            inner = [entry for entry in stack if entry not in users]
-            header = os.path.relpath(inner[-1][0], include) if inner else header
-            place = users[0] if users else ("", "")
+        missing = re.match(r"(.+?):(\d+):\d+: fatal error: '?([\w./+-]+?)'?(?:: No such file or directory| file not found)", line)
+        refused = re.match(r"(.+?:\d+): error: (.+: <\S+>: (.+) is a device library: it has no CPU version here)$", line)
+        unknown = re.match(r"(.+?:\d+):\d+: error: .*?[‘'](\w+)[’']", line)
+        message = title = None
+        if refused:
+            message, title = f"{refused.group(1)}: error: {refused.group(2)}", refused.group(3)
+        elif missing and re.match(r"(torch|ATen|c10)/", missing.group(3)):
+            return [f"{missing.group(1)}:{missing.group(2)}: error: <{missing.group(3)}>: PyTorch's headers are not found",
+                    "-I takes their folders, which torch.utils.cpp_extension.include_paths() names.",
+                    "How kernels become operators of PyTorch, on a CPU, too: docs/pytorch.md"]
         elif missing:
             title = next((title for start, title in _DEVICE_LIBRARIES if re.match(start, missing.group(3))), None)
-            if title:
-                header, place = missing.group(3), missing.groups()[:2]
-                what = f"{title} is a device library: it has no CPU version here"
-        if header:
-            message = f"{place[0]}:{place[1]}: error: <{header}>: {what}"
-            if message not in told:
-                told.append(message)
-        stack = []
-    return told
+            place, header = f"{missing.group(1)}:{missing.group(2)}", missing.group(3)
+            message = f"{place}: error: <{header}>: {title} is a device library: it has no CPU version here"
+        elif unknown and re.match(r"(?:cub|thrust)$|curand_|[a-z]+[A-Z]|[A-Z]+_", unknown.group(2)):
+            # A C++ file is not translated: the compiler meets a name that the empty header does not declare.
+            title = next((title for start, title in _DEVICE_LIBRARIES
+                          if re.match(start.replace("/", "$"), unknown.group(2), re.IGNORECASE)), None)
+            message = f"{unknown.group(1)}: error: {unknown.group(2)}: {title} is a device library: it has no CPU version here"
+        if title and title not in titles:
+            told.append(message)
+            titles.append(title)
+    return told + [_WAYS_OUT[title] for title in titles if title in _WAYS_OUT] + [_WAY_ROUND] * bool(told)
 
 
 def _blame_the_caller(output, include):

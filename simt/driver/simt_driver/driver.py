@@ -41,7 +41,7 @@ Refused    -ptx -cubin -fatbin
 -std is c++17 by default, as with nvcc 13. -O2 -g is the default; -g or -G
 alone means -O0, for gdb, which stops at lines of the .cu file.
 Device libraries (Thrust, CUB, cuBLAS, cuFFT, cuRAND, ...) have no CPU
-version: the error names the line that includes one.
+version: the first name that is used of one is an error.
 How the program runs, its reports and its knobs: MANUAL"""
 
 _FLAGS = ("-fno-strict-aliasing",)  # nvcc's host compilation bears what this forbids, too

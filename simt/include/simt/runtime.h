@@ -134,6 +134,22 @@ Kernel* kernel_of(void (*stub)(Args...)) {
   return end_query();
 }
 
+// ---- device variables ----
+
+// A variable of device code, which the host's code may only name to functions that take a symbol (unless it is managed). host_names:
+// it does otherwise, too.
+enum class VariableKind : std::uint8_t { device, constant, managed };
+void keep_variable(const volatile void* address, std::size_t bytes, const char* name, VariableKind kind,
+                   bool host_names);
+struct DeviceVariable {
+  DeviceVariable(const volatile void* address, std::size_t bytes, const char* name, VariableKind kind,
+                 bool host_names) {
+    keep_variable(address, bytes, name, kind, host_names);
+  }
+};
+// Of checked builds: the program has virtual functions.
+bool look_for_tables();
+
 // ---- shared memory ----
 
 // Identifies a __shared__ variable. `where` caches kernel id (upper half) and offset in the block's arena.

@@ -1,2 +1,2 @@
 // SPDX-License-Identifier: MIT
-#error "simt: Thrust is a device library: it has no CPU version here"
+#pragma simt_library thrust / functional.h

@@ -151,7 +151,24 @@ const Case kDeclarations[] = {
      "__device__ int a = 5; __constant__ float b[4]; __device__ __managed__ int c;",
      {"static __attribute__((unused)) int a = 5;", "static __attribute__((unused)) float b[4];",
       "static __attribute__((unused)) int c;"}},
-    {"extern_variable", "extern __constant__ int a[2]; __constant__ int a[2] = {1, 2};", {}, {"static"}},
+    {"extern_variable",
+     "extern __constant__ int a[2]; __constant__ int a[2] = {1, 2};",
+     {"extern int a[2]; int a[2] = {1, 2}; "
+      "[[maybe_unused]] static const ::simt::DeviceVariable simt_variable1{__builtin_addressof(a), "
+      "sizeof(a), "
+      "\"a\", ::simt::VariableKind::constant, false};"},
+     {"static int", "simt_variable2"}},
+    {"variables_of_one_type",
+     "__device__ float a, *b = &a, c[2][3] = {{1, 2}}; void f() { g(c, s.a); cudaMemcpyToSymbol(b, p, 8); }",
+     {"{__builtin_addressof(a), sizeof(a), \"a\", ::simt::VariableKind::device, false};",
+      "{__builtin_addressof(b), sizeof(b), \"b\", ::simt::VariableKind::device, false};",
+      "{__builtin_addressof(c), sizeof(c), \"c\", ::simt::VariableKind::device, true};"},
+     {}},
+    {"no_variables",
+     "template <class T> __device__ T a; struct S { static __device__ int b; }; __device__ int c(); "
+     "constexpr __device__ int d = 1; __device__ float (*e)(int);",
+     {"sizeof(e)"},
+     {"sizeof(a)", "sizeof(b)", "sizeof(c)", "sizeof(d)"}},
     {"extern_c_function",
      "extern \"C\" __device__ int f() { return 1; }",
      {"extern \"C\" int f() {"},

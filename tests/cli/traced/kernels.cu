@@ -227,6 +227,14 @@ __global__ __cluster_dims__(4) void to_each_block(float* out) {
   out[index()] = from[threadIdx.x % 4];
 }
 
+// The shared read is the call's argument, not the element whose address it takes.
+__global__ void flush(int* out) {
+  __shared__ int part[64];
+  part[threadIdx.x] = threadIdx.x;
+  __syncthreads();
+  atomicAdd(&out[threadIdx.x], part[threadIdx.x]);
+}
+
 int main() {
   float* a = buffer<float>(1 << 14);
   float* b = buffer<float>(1 << 14);
@@ -271,6 +279,7 @@ int main() {
   shared_broadcast<<<1, 32>>>(b, 5);
   dynamic<<<3, 32, 128>>>(b, 4);
   to_each_block<<<4, 32>>>(b);
+  flush<<<1, 64>>>((int*)b);
   const cudaError_t error = cudaDeviceSynchronize();
   std::printf("%s\n", cudaGetErrorString(error));
   return error != cudaSuccess;
