@@ -41,7 +41,7 @@ bool fits_kind(const char* call, cudaMemcpyKind kind, const Range& to, const Ran
   const bool into = !symbols && to_device && find_hosts_name(to.base, &variable);
   if (into || (!symbols && from_device && find_hosts_name(from.base, &variable))) {
     report_host("simt-memcpy",
-                "%s: the %s is %s, a %s variable\nIn host code its name is no address of the device: "
+                "%s: the %s is %s, a %s variable\nIn host code its name is no address of the device;\n"
                 "cudaMemcpy%sSymbol(%s, ...) copies it.",
                 call, into ? "destination" : "source", variable.name, kind_word(variable),
                 into ? "To" : "From", variable.name);

@@ -1,2 +1,2 @@
 // SPDX-License-Identifier: MIT
-#pragma simt_library cublas_v2.h
+#pragma simt_library "cublas_v2.h"

@@ -1,2 +1,2 @@
 // SPDX-License-Identifier: MIT
-#pragma simt_library cusolverSp.h
+#pragma simt_library "cusolverSp.h"

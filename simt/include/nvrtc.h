@@ -1,2 +1,2 @@
 // SPDX-License-Identifier: MIT
-#pragma simt_library nvrtc.h
+#pragma simt_library "nvrtc.h"

@@ -77,7 +77,7 @@ bool in_system_library(void* return_address) {
   return name.compare(0, 4, "/lib") == 0 || name.compare(0, 8, "/usr/lib") == 0;
 }
 
-// Variables of a library that begin as zeros lie in memory that no file backs.
+// Variables of a library that begin as zeros lie in memory that no file backs, and so do the thread's own, which simt's headers use.
 #ifdef __linux__
 bool in_library(const char* p, Range* range) {
   struct Search {
@@ -89,8 +89,11 @@ bool in_library(const char* p, Range* range) {
                const auto& s = *static_cast<Search*>(data);
                for (int i = 0; i < module->dlpi_phnum; ++i) {
                  const auto& segment = module->dlpi_phdr[i];
-                 const std::uintptr_t begin = module->dlpi_addr + segment.p_vaddr;
-                 if (segment.p_type != PT_LOAD || s.p - begin >= segment.p_memsz) continue;
+                 // This thread's own variables of the module, or all others.
+                 const bool own = segment.p_type == PT_TLS && module->dlpi_tls_data;
+                 const std::uintptr_t begin = own ? reinterpret_cast<std::uintptr_t>(module->dlpi_tls_data)
+                                                  : module->dlpi_addr + segment.p_vaddr;
+                 if ((!own && segment.p_type != PT_LOAD) || s.p - begin >= segment.p_memsz) continue;
                  *s.range = {begin, begin + segment.p_memsz};
                  return 1;
                }
@@ -99,8 +102,9 @@ bool in_library(const char* p, Range* range) {
              &search) != 0;
 }
 #else
-bool in_library(const char*, Range*) {
-  return true;  // nobody here knows
+bool in_library(const char* p, Range* range) {  // nobody here knows, so all passes
+  *range = {reinterpret_cast<std::uintptr_t>(p), reinterpret_cast<std::uintptr_t>(p) + 1};
+  return true;
 }
 #endif
 
@@ -146,10 +150,12 @@ void check_host_memory(const char* p, std::size_t bytes, bool write, void* calle
   if (looking) return;
   looking = true;
   std::string name;
-  Range mapping = find_mapping(p, &name);
+  Range mapping;
+  const bool library = in_library(p, &mapping);
+  if (!library) mapping = find_mapping(p, &name);
   looking = false;
   const bool heap = name == "[heap]", stack = name == "[stack]";
-  if ((!name.empty() && !heap && !stack) || in_library(p, &mapping)) {
+  if (library || (!name.empty() && !heap && !stack)) {
     passes->push_back(mapping);
     return;
   }

@@ -210,7 +210,7 @@ Failure describe_late_wait(const Race& r, void* copy, Failure failure, const std
                   worker->launch->kernel->name, block_name(*worker->launch, r.thread->block->linear).c_str());
   if (wait.line > 0)
     failure.details +=
-        format_text(": its thread waits at\n%s:%d, and no __syncthreads() stands between that and the %s.",
+        format_text("\nIts thread waits at %s:%d, and no __syncthreads() follows before the %s.",
                     shown_path(wait.file).c_str(), wait.line, r.now_write ? "write" : "read");
   return failure;
 }

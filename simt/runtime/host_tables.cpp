@@ -86,9 +86,9 @@ void check_host_table(const char* p, std::size_t bytes, bool read, void* caller)
       abandon(failure_of_access(
           caller, "simt-host-access",
           format_text("a kernel uses a virtual function of an object that the host has made\n"
-                      "The thread reads where the functions of %s are, at %s: on a GPU that is an address of "
-                      "the host's.\n"
-                      "Make the object in a kernel, with new, or call no virtual function of it there.",
+                      "The thread looks for functions of %s at %s.\n"
+                      "On a GPU the host's address of them stands there. Make the object in a kernel,\n"
+                      "with new, or call no virtual function of it there.",
                       class_of(word_at(at)).c_str(), place_in_buffer(at).c_str())));
     }
     mark(cells, kUnknownWriter);

@@ -14,7 +14,7 @@ extern "C" const char module_begin[] __asm__("__executable_start");
 #else
 extern "C" __attribute__((visibility("hidden"))) const char module_begin[] __asm__("__ehdr_start");
 #endif
-extern "C" __attribute__((visibility("hidden"))) const char module_end[] __asm__("end");
+extern "C" const char module_end[] __asm__("end");  // of the program, where the runtime is a library's part
 
 // Variables of the program, constants, code.
 inline bool in_module(std::uintptr_t p) {

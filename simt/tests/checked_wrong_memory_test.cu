@@ -299,9 +299,9 @@ TEST(VirtualFunctions, OfAnObjectThatTheHostMade) {
     EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorIllegalAddress);
   });
   EXPECT_SAYS(text, kVirtual);
-  EXPECT_SAYS(text,
-              "The thread reads where the functions of checked_wrong_memory_test::Square are, at byte 0 of a "
-              "device buffer of ");
+  EXPECT_SAYS(
+      text,
+      "The thread looks for functions of checked_wrong_memory_test::Square at byte 0 of a device buffer of ");
 }
 TEST(VirtualFunctions, OfAManagedObject) {
   SKIP_UNLESS_CHECKED();
@@ -409,10 +409,9 @@ TEST(LateWait, NamesTheCopy) {
                 "  if (t < 32) simt::async_copy(&row[t], in + t, 4, 4);    thread 0 copies to row[0]\n" +
                 kFile + std::to_string(kRead) +
                 "  out[t] = row[t % 32] + own[t];    thread 32 reads row[0]\n"
-                "kernel late_wait, block 0; that copy is not waited for before the barrier below it: its "
-                "thread waits at\n" +
-                kFile + std::to_string(kWait) +
-                ", and no __syncthreads() stands between that and the read.\n");
+                "kernel late_wait, block 0; that copy is not waited for before the barrier below it\n"
+                "Its thread waits at " +
+                kFile + std::to_string(kWait) + ", and no __syncthreads() follows before the read.\n");
 }
 
 // ---- reasons ----

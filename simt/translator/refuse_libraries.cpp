@@ -74,10 +74,10 @@ class Refusal {
 
   // Each of those headers is a line of its own.
   void find_headers() {
-    constexpr std::string_view kLine = "\n#pragma simt_library ";
+    constexpr std::string_view kLine = "\n#pragma simt_library \"";
     const std::string& text = t_.source();
     for (std::size_t at = text.find(kLine); at != std::string::npos; at = text.find(kLine, at + 1)) {
-      const std::size_t begin = at + kLine.size(), end = text.find_first_of(" \r\n", begin);
+      const std::size_t begin = at + kLine.size(), end = text.find_first_of("\"\r\n", begin);
       const std::string header = text.substr(begin, end - begin);
       for (const Library& library : libraries()) {
         if (header.compare(0, library.headers.size(), library.headers) != 0) continue;

@@ -1,2 +1,2 @@
 // SPDX-License-Identifier: MIT
-#pragma simt_library cub/cub.cuh
+#pragma simt_library "cub/cub.cuh"

@@ -1,2 +1,2 @@
 // SPDX-License-Identifier: MIT
-#pragma simt_library cub / util_allocator.cuh
+#pragma simt_library "cub/util_allocator.cuh"

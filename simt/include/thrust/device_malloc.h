@@ -1,2 +1,2 @@
 // SPDX-License-Identifier: MIT
-#pragma simt_library thrust / device_malloc.h
+#pragma simt_library "thrust/device_malloc.h"

@@ -1,2 +1,2 @@
 // SPDX-License-Identifier: MIT
-#pragma simt_library thrust / host_vector.h
+#pragma simt_library "thrust/host_vector.h"

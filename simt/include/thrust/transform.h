@@ -1,2 +1,2 @@
 // SPDX-License-Identifier: MIT
-#pragma simt_library thrust / transform.h
+#pragma simt_library "thrust/transform.h"

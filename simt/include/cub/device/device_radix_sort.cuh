@@ -1,2 +1,2 @@
 // SPDX-License-Identifier: MIT
-#pragma simt_library cub/device/device_radix_sort.cuh
+#pragma simt_library "cub/device/device_radix_sort.cuh"

@@ -1,2 +1,2 @@
 // SPDX-License-Identifier: MIT
-#pragma simt_library cub / device / device_run_length_encode.cuh
+#pragma simt_library "cub/device/device_run_length_encode.cuh"

@@ -1,2 +1,2 @@
 // SPDX-License-Identifier: MIT
-#pragma simt_library cub / device / device_segmented_reduce.cuh
+#pragma simt_library "cub/device/device_segmented_reduce.cuh"

@@ -1,2 +1,2 @@
 // SPDX-License-Identifier: MIT
-#pragma simt_library cub / thread / thread_operators.cuh
+#pragma simt_library "cub/thread/thread_operators.cuh"

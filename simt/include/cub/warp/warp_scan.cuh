@@ -1,2 +1,2 @@
 // SPDX-License-Identifier: MIT
-#pragma simt_library cub/warp/warp_scan.cuh
+#pragma simt_library "cub/warp/warp_scan.cuh"

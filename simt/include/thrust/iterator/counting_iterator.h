@@ -1,2 +1,2 @@
 // SPDX-License-Identifier: MIT
-#pragma simt_library thrust / iterator / counting_iterator.h
+#pragma simt_library "thrust/iterator/counting_iterator.h"

@@ -1,2 +1,2 @@
 // SPDX-License-Identifier: MIT
-#pragma simt_library thrust / iterator / zip_iterator.h
+#pragma simt_library "thrust/iterator/zip_iterator.h"

@@ -1,2 +1,2 @@
 // SPDX-License-Identifier: MIT
-#pragma simt_library thrust / system / cuda / execution_policy.h
+#pragma simt_library "thrust/system/cuda/execution_policy.h"
