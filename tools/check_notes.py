@@ -10,9 +10,13 @@
   paragraph before it excuses that
 - a word that a note links to the glossary, but only after it has used it
 - an output that README.md shows and no note, whose outputs tools/note_outputs.py holds to their commands
-- a note of more words than 1,200 and 400 more for each rung, a heading `### N · ...`: one idea is told in 1,200 to 2,000, a ladder of seven
-  in 4,000. Code, outputs, tables and results don't count
-- a note whose `minutes` are fewer than it takes to read it, at 150 words a minute, and ten more for its exercise
+- a note of more words than 1,200 and 100 more for each rung, a heading `### N · ...`, or than 2,500: one idea is told in 1,200, a ladder of
+  seven in 1,900. Code, outputs, tables, results, pictures and folds don't count
+- a rung of more than 200 such words
+- a note with more than one number for 25 such words. Headings don't count, nor do the names of days, rungs and types; a shape is one number
+- a note whose `minutes` are not what they are counted to be, in steps of five: its words and folds at 150 a minute, 20 for each exercise
+  (`./days check NN ...`), one for each command whose output is shown
+- what tools/long_notes.txt allows a note: to be as long as it says, no longer. There `minutes` are only held to be enough
 - a note without the nvcc line that builds its day, or one of its programs
 - an entry of docs/glossary.md that is longer than 60 words, has no number, or is not in its place by the alphabet
 
@@ -30,8 +34,10 @@ from days_cli import catalog, program_day, results  # noqa: E402
 from days_cli.errors import DaysError  # noqa: E402
 
 MOST_WORDS = 60
-WORDS_A_MINUTE = 150
-WORDS, WORDS_OF_A_RUNG = 1200, 400
+WORDS_A_MINUTE, MINUTES_OF_AN_EXERCISE = 150, 20
+WORDS, WORDS_FOR_A_RUNG, WORDS_AT_MOST, WORDS_IN_A_RUNG = 1200, 100, 2500, 200
+WORDS_A_NUMBER = 25
+LONG = ROOT / "tools" / "long_notes.txt"
 _LINK = re.compile(r"!?\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^()\s]+)\)")
 _DAYS = re.compile(r"\b[Dd]ays?\s+\[?(\d{1,2}(?:(?:,\s+(?:and\s+|or\s+)?|\s+and\s+|\s+or\s+|\s+to\s+)\d{1,2})*)\b")
 _GLOSSARY = "docs/glossary.md"
@@ -114,20 +120,73 @@ def builds_on(day, here):
         yield 1, error.message
 
 
-def length(text):
-    """(line, complaint) of a note with more words than its rungs allow."""
-    words = len(blank(prose(text), r"^\|.*?$").split())
-    rungs = len(re.findall(r"^### \d+ · ", blank(text, r"^ *```.*?^ *```$"), re.MULTILINE))
-    most = WORDS + WORDS_OF_A_RUNG * rungs
+def read(text):
+    """The sentences of a note as they are read: no tables, pictures, markup and targets of links, code within a line is one word."""
+    text = blank(prose(text), r"^\|.*?$")  # what follows keeps the lines, as complaints name them
+    for pattern, words in ((r"!\[[^\]]*\]\([^)]*\)", ""), (r"\]\([^)\s]*\)", "]"), (r"`[^`\n]*`", "code"), (r"</?[a-z]+>", ""), (r"[*\[\]]", "")):
+        text = re.sub(pattern, words, text)
+    return text
+
+
+def unfolded(text):
+    """What is read of a note whose folds stay closed."""
+    return read(blank(text, r"^<details>.*?^</details>"))
+
+
+def words_of(text):
+    return len(re.findall(r"\S*\w\S*", text))
+
+
+def numbers_of(text):
+    """How many numbers a reader must take in: 32 x 8 is one, and what only names a thing is none (day 5, rung 2, fp32, the 2 of a list)."""
+    text = blank(text, r"^#.*?$")
+    text = re.sub(r"(?m)^ *\d+\. |\b\d{4}-\d\d-\d\d\b", " ", text)
+    text = re.sub(r"(?i)\b(?:days?|rungs?|hints?|mistakes?|stages?)\s+\d+(?:(?:,\s+(?:and\s+|or\s+)?|\s+(?:and|or|to)\s+)\d+\b)*", " ", text)
+    return len(re.findall(r"(?<![\w.,])\d[\d,.]*(?:\s+x\s+\d[\d,.]*)*", text))
+
+
+def long_notes(text):
+    """{day: (words, numbers)} of the notes that may be longer, until somebody shortens them."""
+    lines = (line.split() for line in text.splitlines() if line and not line.startswith("#"))
+    return {int(day): (int(words), int(numbers)) for day, words, numbers in lines}
+
+
+def length(text, allowed=None):
+    """(line, complaint) of a note with more words than its rungs allow, or more numbers than its words; or with more than is `allowed`."""
+    shown, found = unfolded(text), []
+    words, numbers = words_of(shown), numbers_of(shown)
+    rungs = list(re.finditer(r"^### (\d+) · [^\n]*(?P<body>.*?)(?=^#{2,3} |\Z)", shown, re.MULTILINE | re.DOTALL))
+    most = min(WORDS + WORDS_FOR_A_RUNG * len(rungs), WORDS_AT_MOST)
     if words > most:
-        yield 1, f"{words:,} words, at most {most:,} for {rungs} rungs: say less, or split a rung that needs three readings"
+        found.append((1, f"{words:,} words, at most {most:,} for {len(rungs)} rungs: say less, or split a rung that needs three readings"))
+    for rung in rungs:
+        count = words_of(rung["body"])
+        if count > WORDS_IN_A_RUNG:
+            found.append((line_of(shown, rung.start()), f"rung {rung[1]}: {count} words, at most {WORDS_IN_A_RUNG}: fold what its idea does not need"))
+    if numbers * WORDS_A_NUMBER > words:
+        found.append((1, f"{numbers} numbers in {words:,} words, at most one for {WORDS_A_NUMBER}: say them in words, or fold the arithmetic"))
+    if allowed is None:
+        return found
+    if not found:
+        return [(1, f"is no longer too long: remove its line from {LONG.name}")]
+    return [(1, f"{count:,} {what}, and {LONG.name} allows {most:,}: it is to become shorter, not longer")
+            for count, most, what in ((words, allowed[0], "words"), (numbers, allowed[1], "numbers")) if count > most]
 
 
-def minutes(day, text):
-    """Complaints of a note that promises to take less time than it does."""
-    reading, said = len(blank(prose(text), r"^\|.*?$").split()) // WORDS_A_MINUTE, day.front_matter().get("minutes", 0)
-    if said < reading + 10:
-        yield 1, f"minutes: {said}, and to read it takes {reading}: an exercise is at least 10 more"
+def minutes(day, text, listed=False):
+    """Complaints of a note that promises to take another time than it does."""
+    said = day.front_matter().get("minutes", 0)
+    exercises = set(re.findall(rf"\./days check 0*{day.number}(?!\d)(?: +(?!exercise\b)([a-z]\w*))?(?! +--rung)", re.sub(r"<!--.*?-->", "", text)))
+    counted = words_of(read(text)) / WORDS_A_MINUTE + MINUTES_OF_AN_EXERCISE * len(exercises) + len(note_outputs.BLOCK.findall(text))
+    if listed:
+        if said < words_of(read(text)) // WORDS_A_MINUTE + 10:
+            yield 1, f"minutes: {said}, fewer than its reading and 10 for an exercise"
+        return
+    if said != (counted := -int(-counted // 5) * 5):
+        yield 1, f"minutes: {said}, and counted are {counted}: write these"
+    for match in re.finditer(r"[Aa]bout\s+(\d+)\s+minutes", prose(text)[:2000]):
+        if int(match[1]) != said:
+            yield line_of(text, match.start()), f"{match[0]}, and above stands minutes: {said}"
 
 
 def commands(day, text):
@@ -203,7 +262,7 @@ def borrowed(text, notes):
 
 
 def complaints():
-    here = catalog.here()
+    here, long = catalog.here(), long_notes(LONG.read_text(encoding="utf-8")) if LONG.exists() else {}
     numbers = {day.number for day in here}
     pages = (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("docs/*.md")), *(day.folder / "README.md" for day in here))
     for path in filter(Path.is_file, pages):
@@ -215,8 +274,8 @@ def complaints():
             found += borrowed(text, [(day.folder / "README.md").read_text(encoding="utf-8") for day in here])
         for day in here:
             if day.folder == path.parent:
-                found += [*builds_on(day, numbers), *listings(day.folder, text), *length(text), *minutes(day, text),
-                          *commands(day, text)]
+                found += [*builds_on(day, numbers), *listings(day.folder, text), *length(text, long.get(day.number)),
+                          *minutes(day, text, day.number in long), *commands(day, text)]
         for line, what in sorted(found):
             yield f"{path.relative_to(ROOT)}:{line}: {what}"
 

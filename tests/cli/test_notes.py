@@ -102,27 +102,76 @@ class Listings(Case):
 
 
 class Minutes(unittest.TestCase):
-    def test_a_day_takes_longer_than_its_reading(self):
-        for minutes, words, good in ((20, 1500, True), (19, 1500, False), (0, 0, False)):
-            day = mock.Mock(front_matter=lambda minutes=minutes: {"minutes": minutes})
-            self.assertEqual(list(check_notes.minutes(day, "word " * words)) == [], good, (minutes, words))
+    BLOCK = "<!-- output: ./days check 5 --rung x -->\n    ok\n<!-- /output -->\n"
+
+    def found(self, minutes, text, listed=False):
+        day = mock.Mock(number=5, front_matter=lambda: {"minutes": minutes})
+        return [what for _, what in check_notes.minutes(day, text, listed)]
+
+    def test_counted(self):
+        one = "    ./days check 5\n\n" + "word " * 1500 + "\n"  # 10 to read, 20 for the exercise
+        two = one + "`./days check 5 wide`, `./days check 05` again, and `./days check 56 other` is another day's\n"
+        for text, right in ((one, 30), (two, 55), (one + self.BLOCK, 35), (one + 6 * self.BLOCK, 40), ("word\n", 5)):
+            self.assertEqual(self.found(right, text), [], right)
+            for wrong in (right - 5, right + 5, 0):
+                self.assertEqual(self.found(wrong, text), [f"minutes: {wrong}, and counted are {right}: write these"])
+
+    def test_folds_are_read_by_some(self):
+        self.assertEqual(self.found(10, "<details><summary>A fold</summary>\n\n" + "word " * 1400 + "\n</details>\n"), [])
+
+    def test_the_text_says_the_same(self):
+        self.assertEqual(self.found(5, "# Day\n\nAbout 5 minutes.\n"), [])
+        self.assertEqual(self.found(5, "# Day\n\nIt takes about\n60 minutes.\n"), ["about\n60 minutes, and above stands minutes: 5"])
+
+    def test_a_long_one_promises_enough(self):
+        for minutes, good in ((20, True), (100, True), (19, False), (0, False)):
+            self.assertEqual(self.found(minutes, "word " * 1500, listed=True) == [], good, minutes)
 
 
 class Length(unittest.TestCase):
-    def found(self, words, rungs, more=""):
-        text = "---\ntitle: A B\n---\n" + more + "".join(f"### {i} · rung\n" for i in range(rungs)) + "\n\n" + "word " * (words - 4 * rungs) + "\n"
-        return [what for _, what in check_notes.length(text)]
+    def found(self, words, rungs, more="", allowed=None):
+        heads = "".join(f"### {i} · rung\n" for i in range(rungs))
+        text = "---\ntitle: A B\n---\n" + more + heads + "## Rest\n\n" + "word " * (words - 2 * rungs - 1) + "\n"
+        return [what for _, what in check_notes.length(text, allowed)]
 
     def test_rungs_allow_words(self):
-        for words, count, good in ((1200, 0, True), (1201, 0, False), (1600, 1, True), (4001, 7, False)):
+        for words, count, good in ((1200, 0, True), (1201, 0, False), (1300, 1, True), (1900, 7, True), (1901, 7, False), (2500, 20, True),
+                                   (2501, 20, False)):
             self.assertEqual(self.found(words, count) == [], good, (words, count))
-        self.assertIn("4,001 words, at most 4,000 for 7 rungs", self.found(4001, 7)[0])
+        self.assertIn("1,901 words, at most 1,900 for 7 rungs", self.found(1901, 7)[0])
 
     def test_what_is_no_prose(self):
-        for more in ("```cpp\n### 1 · a b c\n```\n", "| a | b |\n|---|---|\n", "    ok: all\n\n", "<!-- a comment -->\n",
-                     "<!-- results:h200 -->\nMany words.\n<!-- /results:h200 -->\n"):
+        for more in ("```cpp\n### 1 · a b c\n```\n", "| a | b |\n|---|---|\n", "    ok: all 1 2 3\n\n", "<!-- a comment -->\n", "![many words 1 2](a.svg)\n",
+                     "<!-- results:h200 -->\nMany words.\n<!-- /results:h200 -->\n", "<details><summary>Show it</summary>\n\n1 2 3\n</details>\n"):
             self.assertEqual(self.found(1200, 0, more=more), [], more)
             self.assertEqual(len(self.found(1201, 0, more=more)), 1, more)
+
+    def test_a_rung_is_short(self):
+        def found(words):
+            return list(check_notes.length("# T\n\n### 1 · a\n\n" + "word " * words + "\n\n<details><summary>x</summary>\n" + "word " * 99 + "\n</details>\n"
+                                           "### 2 · b\n\nword\n\n## More\n\n" + "word " * 300 + "\n"))
+        self.assertEqual(found(200), [])
+        self.assertEqual([(line, what[:16]) for line, what in found(201)], [(3, "rung 1: 201 word")])
+
+    def test_numbers(self):
+        for said, count in (("32 x 8 blocks, 4,096 rows and 1.5 ms", 3), ("day 05, rungs 2 and 3, hint 1, fp32, an H200, `a[4]`, [b](c4.md)", 0), ("1. an item", 0),
+                            ("4096³, 12% or 3/4", 4), ("### 2 · b — 12 ms", 0), ("\n| 1 | 2 |", 0), ("**5 sectors**, not 33.", 2)):
+            self.assertEqual(check_notes.numbers_of(check_notes.read(said + "\n")), count, said)
+        text = "# T\n\n" + "word " * 49 + "\n7 8\n"
+        self.assertEqual(list(check_notes.length(text)), [])
+        self.assertIn("3 numbers in 53 words, at most one for 25", list(check_notes.length(text + "9\n"))[0][1])
+
+    def test_those_on_the_list_do_not_grow(self):
+        self.assertEqual(self.found(1300, 0, allowed=(1300, 0)), [])
+        self.assertEqual(self.found(1301, 0, allowed=(1300, 0)), ["1,301 words, and long_notes.txt allows 1,300: it is to become shorter, not longer"])
+        self.assertEqual(self.found(1300, 0, more="7\n", allowed=(1400, 0)),
+                         ["1 numbers, and long_notes.txt allows 0: it is to become shorter, not longer"])
+        self.assertEqual(self.found(1200, 0, allowed=(1300, 0)), ["is no longer too long: remove its line from long_notes.txt"])
+
+    def test_the_list(self):
+        self.assertEqual(check_notes.long_notes("# Said first.\n\n05 1693 106\n\n13 4011 302\n"), {5: (1693, 106), 13: (4011, 302)})
+        here = {day.number for day in catalog.here()}
+        self.assertLessEqual(set(check_notes.long_notes(check_notes.LONG.read_text(encoding="utf-8"))), here)
 
 
 class Commands(Case):
