@@ -21,6 +21,7 @@
 #include "common/random.h"
 #include "common/reduce.cuh"
 #include "common/stream.h"
+#include "common/ticket.cuh"
 #include "common/types.h"
 #include "common/util.h"
 #include "common/vector.cuh"
@@ -194,6 +195,32 @@ TEST(Reduce, MaxAndMinKeepNan) {
       EXPECT_TRUE(with_nan ? std::isnan(got[i]) && std::isnan(got[32 + i])
                            : got[i] == 15 && got[32 + i] == -16)
           << i;
+    }
+  }
+}
+
+// Every block writes a number and draws a ticket; the last one adds them up.
+__global__ void ticket_kernel(volatile unsigned* places, unsigned* ticket,
+                              unsigned* result) {  // result: (2), sum and last blocks
+  if (threadIdx.x == 0) places[blockIdx.x] = blockIdx.x + 1;
+  if (!days::draws_last_ticket(ticket)) return;
+  unsigned sum = 0;
+  for (unsigned i = threadIdx.x; i < gridDim.x; i += blockDim.x) sum += places[i];
+  sum = days::block_reduce(sum, days::Sum{}, 0u);
+  if (threadIdx.x != 0) return;
+  result[0] = sum;
+  atomicAdd(&result[1], 1u);
+}
+TEST(Ticket, OneBlockIsLastAndSeesAllOthersInEachLaunch) {
+  for (const unsigned blocks : {1u, 2u, 97u}) {
+    const DeviceBuffer<unsigned> places(blocks), ticket(std::vector<unsigned>(1, 0)),
+        result(std::vector<unsigned>(2, 0));
+    for (unsigned launch = 1; launch <= 3; ++launch) {
+      ticket_kernel<<<blocks, 64>>>(places.data(), ticket.data(), result.data());
+      CUDA_CHECK_LAUNCH();
+      EXPECT_EQ(result.download(), (std::vector<unsigned>{blocks * (blocks + 1) / 2, launch}));
+      EXPECT_EQ(ticket.download()[0], 0u) << "the next launch begins with 0";
+      CUDA_CHECK(cudaMemset(places.data(), 0, blocks * sizeof(unsigned)));
     }
   }
 }
