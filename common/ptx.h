@@ -12,4 +12,5 @@
 #include "common/ptx/cache.h"
 #include "common/ptx/matrix.h"
 #include "common/ptx/mbarrier.h"
+#include "common/ptx/memory_order.h"
 #include "common/ptx/tensor_copies.h"
