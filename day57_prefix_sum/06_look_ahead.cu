@@ -99,11 +99,14 @@ __global__ void __launch_bounds__(kBlock, kResident)
                       T* y,              // (n)
                       uint32_t* ticket,  // (1), 0 before
                       Word* words,       // (tiles), 0 before
-                      int64_t n, int64_t tiles, int first_turns, bool exclusive) {
+                      int64_t n, int64_t tiles, bool exclusive) {
   extern __shared__ __align__(128) unsigned char memory[];
   Shared<T>& s = *reinterpret_cast<Shared<T>*>(memory);
   const int warp = static_cast<int>(threadIdx.x) / days::kWarpSize,
             lane = static_cast<int>(threadIdx.x) % days::kWarpSize;
+  // Where there are few tiles, each block takes its share and no more, so that none has all.
+  const int64_t share = days::ceil_div(tiles, int64_t{gridDim.x});
+  const int first_turns = static_cast<int>(share < kStages ? share : kStages);
   // One thread takes the block's i-th tile and has it copied.
   const auto fetch = [&](int i) {
     const int64_t number = atomicAdd(ticket, 1u), first = number * kTile<T>;
@@ -119,7 +122,7 @@ __global__ void __launch_bounds__(kBlock, kResident)
       tile.load(x + first, static_cast<int>(n - first));
     } else {
       days::ptx::mbarrier_wait(&s.full[stage_of(i)], phase_of(i));
-      tile.load(s.stage[stage_of(i)].elements, kTile<T>);
+      tile.load(s.stage[stage_of(i)].elements);
     }
   };
 
@@ -188,11 +191,9 @@ void scan_look_ahead(const Scan<T>& p, cudaStream_t stream) {
   const auto kernel = look_ahead_kernel<T>;
   CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, sizeof(Shared<T>)));
   const int64_t blocks = std::min(tiles, int64_t{kResident} * days::multiprocessors());
-  // Where there are few tiles, each block takes its share and no more, so that none has all.
-  const int first_turns = static_cast<int>(std::min(days::ceil_div(tiles, blocks), int64_t{kStages}));
   kernel<<<static_cast<unsigned>(blocks), kBlock, sizeof(Shared<T>), stream>>>(
       p.x, p.y, reinterpret_cast<uint32_t*>(memory), reinterpret_cast<Word*>(memory + kTicketBytes), p.n,
-      tiles, first_turns, p.exclusive);
+      tiles, p.exclusive);
   CUDA_CHECK_LAUNCH();
 }
 

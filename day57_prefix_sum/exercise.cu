@@ -12,14 +12,6 @@
 namespace day57 {
 namespace {
 
-// Step 1: the sum up to and with this lane. All 32 lanes call it. __shfl_up_sync(days::kFullWarp, value, distance) is the value of
-// the lane `distance` below; all lanes ask for it, and those that have such a lane add it. Distances are 1, 2, 4, 8, 16.
-template <class Sum>
-__device__ Sum inclusive_in_warp(Sum value) {
-  // your code
-  return value;
-}
-
 template <class T>
 __global__ void __launch_bounds__(kThreads)
     exercise_kernel(const T* x,            // (n)
@@ -54,9 +46,12 @@ __global__ void __launch_bounds__(kThreads)
     if (whole) days::store16(y + first + place(j), vector);
   };
 
-  // Step 2: what the warp's elements before each vector add up to: load 0 of all lanes comes first, then load 1, ...
-  // Step 3: the warps leave their sums in shared memory, a word each; what is before a warp is the sum of those of earlier warps.
-  // Step 4: write(j, ...) for each j. What is before the tile is sums[blockIdx.x].
+  // 1. The sum of a warp's values up to and with each lane, in five steps of distance 1, 2, 4, 8, 16: all lanes ask for
+  //    __shfl_up_sync(days::kFullWarp, value, distance), the value of the lane so far below, and those that have one add it.
+  // 2. For each j: the sum of own[j], scanned so. What the warp's elements before vector j of this lane add up to are the vectors j
+  //    of the lanes below, and all of the loads before.
+  // 3. Each warp leaves its whole sum in shared memory; what is before a warp is the sum of those of the warps before it.
+  // 4. write(j, ...) for each j. What is before the tile is sums[blockIdx.x].
   // your code
 }
 

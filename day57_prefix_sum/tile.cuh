@@ -57,13 +57,13 @@ struct Tile {
     return ((warp * kVectors + j) * days::kWarpSize + lane) * kEach<T>;
   }
 
-  // The `count` elements of the tile begin at `from`; what is missing is 0.
-  __device__ void load(const T* from, int count) {
-    if (count == kTile<T> && days::aligned16(from)) {
+  // The tile's elements begin at `from`: a whole tile, aligned; or `count` of them, anywhere, and what is missing is 0.
+  __device__ void load(const T* from) {
 #pragma unroll
-      for (int j = 0; j < kVectors; ++j) vector[j] = days::load16(from + place(j));
-      return;
-    }
+    for (int j = 0; j < kVectors; ++j) vector[j] = days::load16(from + place(j));
+  }
+  __device__ void load(const T* from, int count) {
+    if (count == kTile<T> && days::aligned16(from)) return load(from);
 #pragma unroll
     for (int j = 0; j < kVectors; ++j) {
 #pragma unroll

@@ -14,7 +14,7 @@ AHEAD = constant("day57_prefix_sum/06_look_ahead.cu", "kAhead")
 def doubling():
     card = Card("Each step reaches twice as far", 312,
                 "Eight numbers. In three steps each adds what lies 1, 2 and 4 before it, and then has the sum of all up to itself.")
-    row, top, before = X, 60, None
+    row, top, before, step = X, 60, None, 0
     for distance in (1, 2, 4, None):
         cells = card.cells(top, "x" if before is None else "", row, left=64, size=48, height=32, fill=GLOBAL if distance else OUTPUT)
         if before is not None:
