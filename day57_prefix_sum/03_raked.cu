@@ -85,6 +85,7 @@ __global__ void __launch_bounds__(kThreads) raked_kernel(const T* x,            
                                                          const Total<T>* sums,  // (tiles)
                                                          int64_t n, bool exclusive) {
   const int64_t first = int64_t{blockIdx.x} * kTile<T>;
+  if (first >= n) return;
   const int count = static_cast<int>(n - first < kTile<T> ? n - first : kTile<T>);
   const Total<T> sum = sums[blockIdx.x];
   if (count == kTile<T> && days::aligned16(x, y)) {
