@@ -4,8 +4,8 @@
 the plots and the first table of each ladder between <!-- results:GPU --> and <!-- /results:GPU --> of the day's README.md, and the plots
 pictures/results_GPU_*.svg of the day's folder. A note that has further down <!-- results:GPU-tables --> or <!-- results:GPU-sizes -->, in a fold say,
 has its tables there, or its plots over the size. Other sizes and types are on the page docs/results/GPU/dayNN.md. A rung's heading `### 2 · online — ...` says behind the dash what it reached:
-time and share of the limit in the first table that has it; where ncu has profiled the rung (./days profile), a line below the heading says what its warps
-wait for. No figure there is typed by hand.
+time and share of the limit in the first table that has it; where ncu has profiled the rung (./days profile), on this GPU or else on another, a line below the heading
+says what its warps wait for. No figure there is typed by hand.
 
     tools/results_tables.py            write
     tools/results_tables.py --check    exit 1 where a note does not say what its results say
@@ -174,16 +174,20 @@ _RUNG = re.compile(rf"^(### \d+ · (\w+).*\n)(?:\n[^\n]*{_PROFILED}\n)?", re.MUL
 
 
 def profiled(text, gpu, day):
-    """A note's text with a line on what its warps wait for below the heading of each rung that was profiled on this GPU."""
+    """A note's text with a line on what its warps wait for below the heading of each rung that was profiled on this GPU; where none was,
+    on another one, which the line names."""
     def linked(words, reason):
         return f"[{words}](../docs/glossary.md#{reason.replace('_', '-')})" if reason in profiles.REASONS else words
 
-    def line(row):
-        words = profiles.line(row, linked)
+    def line(row, where):
+        words = where + profiles.line(row, linked)
         return ("An earlier version of this kernel: " + words if row["changed"] else words[0].upper() + words[1:]) + "." + _PROFILED
 
-    found = profiles.shown(day, gpu)
-    return _RUNG.sub(lambda m: m[1] + (f"\n{line(found[m[2]])}\n" if m[2] in found else ""), text)
+    found, where = profiles.shown(day, gpu), ""
+    for other in result_files.recorded(day.number):
+        if not found and (found := profiles.shown(day, other)):
+            where = f"on the {profiles.load(other, day)['device']} "
+    return _RUNG.sub(lambda m: m[1] + (f"\n{line(found[m[2]], where)}\n" if m[2] in found else ""), text)
 
 
 def expected(path, results):

@@ -308,6 +308,10 @@ class Shown(Case):
         profiles.path("h200", self.day).write_text(json.dumps(found))
         self.assertNotIn("<!-- profile -->", self.note())
 
+    def test_of_another_gpu(self):
+        text = results_tables.profiled((self.root / "day13_transpose" / "README.md").read_text(), "h100", self.day)
+        self.assertIn("### 2 · padded — x\n\nOn the NVIDIA H200 a warp waits 53% of its time", text)
+
     def test_beside_the_recorded_times(self):
         code, out, _ = self.days("run", "13", "--recorded", "h200")
         self.assertEqual(code, 0)
