@@ -80,19 +80,4 @@ CUtensorMap tensor_map(const T* data, int64_t rows, int64_t cols, int box_rows, 
                                swizzle);
 }
 
-// The same matrix with its rows cut into lines of line_cols elements, which must divide cols: a tensor of line_cols columns,
-// cols / line_cols lines and the rows, of which one copy moves box_lines neighbouring lines of one row. A swizzle asks for
-// short lines and not for short boxes.
-template <class T>
-CUtensorMap tensor_map_of_lines(const T* data, int64_t rows, int64_t cols, int line_cols, int box_lines,
-                                CUtensorMapSwizzle swizzle) {
-  require(cols % line_cols == 0, "a row of", cols, "is not cut into lines of", line_cols);
-  return detail::tensor_map<3>(
-      data,
-      {static_cast<cuuint64_t>(line_cols), static_cast<cuuint64_t>(cols / line_cols),
-       static_cast<cuuint64_t>(rows)},
-      {static_cast<cuuint64_t>(line_cols) * sizeof(T), static_cast<cuuint64_t>(cols) * sizeof(T)},
-      {static_cast<cuuint32_t>(line_cols), static_cast<cuuint32_t>(box_lines), 1}, swizzle);
-}
-
 }  // namespace days

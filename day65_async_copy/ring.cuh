@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The ring of rung 10 for the rungs after it, in which a warp of its own asks the copy engine for the rows.
+// mbarrier's ring for tensor, in which a warp of its own asks the copy engine for the rows.
 #pragma once
 
 #include <cstdint>

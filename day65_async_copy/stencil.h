@@ -77,26 +77,13 @@ void require_problem(const Stencil<T>& p, const char* variant) {
 inline constexpr auto kWholeVectors =
     days::needs("cols % 4 == 0, 16-byte aligned in, out",
                 [](const auto& p) { return p.cols % 4 == 0 && days::aligned16(p.in, p.out); });
-// The field as a tensor of lines of 128 bytes.
-inline constexpr auto kWholeLines = days::needs("cols % 32 == 0, 16-byte aligned in, out", [](const auto& p) {
-  return p.cols % 32 == 0 && days::aligned16(p.in, p.out);
-});
-
 void stencil_direct(const Stencil<float>&, cudaStream_t);
 void stencil_plain(const Stencil<float>&, cudaStream_t);
 void stencil_prefetch(const Stencil<float>&, cudaStream_t);
-void stencil_async(const Stencil<float>&, cudaStream_t);
-void stencil_stages3(const Stencil<float>&, cudaStream_t);
 void stencil_stages4(const Stencil<float>&, cudaStream_t);
-void stencil_stages5(const Stencil<float>&, cudaStream_t);
 void stencil_stages9(const Stencil<float>&, cudaStream_t);
-void stencil_names(const Stencil<float>&, cudaStream_t);
 void stencil_mbarrier(const Stencil<float>&, cudaStream_t);
-void stencil_pipeline(const Stencil<float>&, cudaStream_t);
-void stencil_bulk(const Stencil<float>&, cudaStream_t);
 void stencil_tensor(const Stencil<float>&, cudaStream_t);
-void stencil_wide(const Stencil<float>&, cudaStream_t);
-void stencil_swizzle(const Stencil<float>&, cudaStream_t);
 
 // Yours: exercise.cu. Takes what plain takes.
 void exercise(const Stencil<float>&, cudaStream_t);

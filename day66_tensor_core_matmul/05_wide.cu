@@ -27,8 +27,7 @@ __global__ void __launch_bounds__(kThreads, 1) wide_kernel(const Matmul<T> p, in
 
   float sum[kSizes.warp_m / 16][kSizes.warp_n / 8][4] = {};
   const int tiles = days::ceil_div(p.k, kSizes.k);
-  multiply_block<OneProduct, false>(stages, Source<T>{p.a, p.m, p.k}, {p.b, p.k, p.n}, row, col, 0, tiles,
-                                    sum);
+  multiply_block<OneProduct, false>(stages, Source<T>{p.a, p.m, p.k}, {p.b, p.k, p.n}, row, col, tiles, sum);
   store_rows<false>(stages, p.c, p.m, p.n, row, col, sum);
 }
 

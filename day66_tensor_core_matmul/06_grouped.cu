@@ -29,8 +29,7 @@ __global__ void __launch_bounds__(kThreads, 1)
 
   float sum[kSizes.warp_m / 16][kSizes.warp_n / 8][4] = {};
   const int tiles = days::ceil_div(p.k, kSizes.k);
-  multiply_block<OneProduct, kAny>(stages, Source<T>{p.a, p.m, p.k}, {p.b, p.k, p.n}, row, col, 0, tiles,
-                                   sum);
+  multiply_block<OneProduct, kAny>(stages, Source<T>{p.a, p.m, p.k}, {p.b, p.k, p.n}, row, col, tiles, sum);
   store_rows<kAny>(stages, p.c, p.m, p.n, row, col, sum);
 }
 

@@ -26,14 +26,10 @@ struct Source {
   int rows, cols;
 };
 
-// Bytes come with b by columns: each is a row of its tile, and of its source.
-template <class T>
-inline constexpr bool kByColumns = sizeof(T) == 1;
-
 template <class T, Sizes kS>
 struct Stage {
   Tile<T, kS.m, kS.k> a;
-  Tile<T, kByColumns<T> ? kS.n : kS.k, kByColumns<T> ? kS.k : kS.n> b;
+  Tile<T, kS.k, kS.n> b;
 };
 template <class T, Sizes kS>
 struct Stages {
@@ -90,22 +86,21 @@ struct Copies {
   }
 };
 
-// The same of both tiles, from `k` on.
+// The same of both tiles.
 template <class T, Sizes kS>
 struct StageCopies {
   Copies<kS.threads(), T, kS.m, kS.k> a;
-  Copies<kS.threads(), T, kByColumns<T> ? kS.n : kS.k, kByColumns<T> ? kS.k : kS.n> b;
+  Copies<kS.threads(), T, kS.k, kS.n> b;
 
-  __device__ __forceinline__ StageCopies(const Source<T>& from_a, const Source<T>& from_b, int row, int col,
-                                         int k)
-      : a(from_a, row, k), b(from_b, kByColumns<T> ? col : k, kByColumns<T> ? k : col) {}
+  __device__ __forceinline__ StageCopies(const Source<T>& from_a, const Source<T>& from_b, int row, int col)
+      : a(from_a, row, 0), b(from_b, 0, col) {}
 
   template <bool kAny>
   __device__ __forceinline__ void next(Stage<T, kS>& stage) {
     a.template fetch<kAny>(stage.a);
     b.template fetch<kAny>(stage.b);
     a.move(0, kS.k);
-    b.move(kByColumns<T> ? 0 : kS.k, kByColumns<T> ? kS.k : 0);
+    b.move(kS.k, 0);
   }
 };
 
@@ -132,11 +127,7 @@ __device__ __forceinline__ void load_b(uint32_t (&b)[kS.warp_n / 8][2], Stage<T,
       }
     } else {
       uint32_t two[4];
-      if constexpr (kByColumns<T>) {
-        days::ptx::ldmatrix(two, stage.b.at(col + lane / 16 * 8 + lane % 8, lane / 8 % 2, 2 * step, 8 * j));
-      } else {
-        days::ptx::ldmatrix<true>(two, stage.b.at(lane % 16, col / 8 + lane / 16, j, 16 * step));
-      }
+      days::ptx::ldmatrix<true>(two, stage.b.at(lane % 16, col / 8 + lane / 16, j, 16 * step));
       b[j][0] = two[0];
       b[j][1] = two[1];
       b[j + 1][0] = two[2];
@@ -191,27 +182,27 @@ __device__ __forceinline__ int warp_col() {
   return static_cast<int>(threadIdx.x) / days::kWarpSize % (kS.n / kS.warp_n) * kS.warp_n;
 }
 
-// sum += a * b for the block's tile at `row` and `col` of c, over the stages `first` to `last` - 1 of k. The next step's
+// sum += a * b for the block's tile at `row` and `col` of c, over the stages 0 to `last` - 1 of k. The next step's
 // fragments are loaded before this step's products, and made into operands after them, so that nvcc can put the
 // instructions of both, and those of the copies, between those of the products. It moves nothing across a branch: the
 // last stages, behind which there is nothing to copy, have a loop of their own. In the end the stages' memory is free.
 template <class Product, bool kAny, class T, Sizes kS, class Sum>
 __device__ __forceinline__ void multiply_block(Stages<T, kS>& stages, const Source<T>& a, const Source<T>& b,
-                                               int row, int col, int first, int last,
+                                               int row, int col, int last,
                                                Sum (&sum)[kS.warp_m / 16][kS.warp_n / 8][4]) {
   constexpr int kSteps = kS.k * static_cast<int>(sizeof(T)) / 32;
   static_assert(kSteps % 2 == 0, "the two sets of operands take turns");
   const int my_row = warp_row<kS>(), my_col = warp_col<kS>();
   const auto stage_of = [&](int t) -> Stage<T, kS>& { return stages.stage[t % kS.stages]; };
-  StageCopies<T, kS> copies(a, b, row, col, first * kS.k);
-  for (int t = first; t < first + kS.stages - 1; ++t) {
+  StageCopies<T, kS> copies(a, b, row, col);
+  for (int t = 0; t < kS.stages - 1; ++t) {
     if (t < last) copies.template next<kAny>(stage_of(t));
     days::ptx::cp_async_commit_group();
   }
   days::ptx::cp_async_wait_group<kS.stages - 2>();
   __syncthreads();
   typename Product::template Operands<T, kS> operands[2];
-  operands[0].load(stage_of(first), my_row, my_col, 0);
+  operands[0].load(stage_of(0), my_row, my_col, 0);
   operands[0].prepare();
   const auto multiply_stage = [&](int t, bool fetches) {
 #pragma unroll
@@ -232,7 +223,7 @@ __device__ __forceinline__ void multiply_block(Stages<T, kS>& stages, const Sour
       next.prepare();
     }
   };
-  int t = first;
+  int t = 0;
 #pragma unroll 1
   for (; t < last - (kS.stages - 1); ++t) multiply_stage(t, true);
 #pragma unroll 1
@@ -254,19 +245,15 @@ __device__ __forceinline__ void for_pairs(const Sum (&sum)[kM][kN][4], int row, 
 }
 
 // The same two as one store of 8 bytes, which of four lanes is a whole sector; kAny: each by itself.
-template <bool kAny, class C>
-__device__ __forceinline__ void store_two(C* c, int m, int n, int row, int col, C low, C high) {
+template <bool kAny>
+__device__ __forceinline__ void store_two(float* c, int m, int n, int row, int col, float low, float high) {
   if (row >= m || col >= n) return;
-  C* const to = c + int64_t{row} * n + col;
+  float* const to = c + int64_t{row} * n + col;
   if constexpr (kAny) {
     to[0] = low;
     if (col + 1 < n) to[1] = high;
   } else {
-    using Two = std::conditional_t<std::is_same_v<C, float>, float2, int2>;
-    Two two;
-    two.x = low;
-    two.y = high;
-    *reinterpret_cast<Two*>(to) = two;
+    *reinterpret_cast<float2*>(to) = make_float2(low, high);
   }
 }
 

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Day 66's ladders: halves; floats as tf32; floats by three products of tf32; bytes; few tiles with a deep k; and a layer of a network. Who
-// competes, on which shapes and inputs, measured against what. Host code only.
+// Day 66's ladders: halves; floats as tf32; floats by three products of tf32; and a layer of a network. Who competes, on which shapes and
+// inputs, measured against what. Host code only.
 
 #include <cmath>
 
 #include "common/ladder.h"
 #include "common/problems/matmul_hostile.h"
 #include "common/random.h"
-#include "day66_tensor_core_matmul/bytes_cpu.h"
 #include "day66_tensor_core_matmul/matmul.h"
 
 namespace day66 {
@@ -69,8 +68,6 @@ const auto half = with_hostile_halves(
         .needs(kWholeN, kWholeK, kAligned)
         .variant("grouped", LAUNCHER(matmul_grouped))
         .runs_on(days::sm_80)
-        .variant("turing", LAUNCHER(matmul_turing))
-        .needs(kWholeN, kWholeK, kAligned)
         .exercise(LAUNCHER(exercise), "fragments by ldmatrix from tiles without bank conflicts", "wmma",
                   "swizzled", {.conflicts = 0.1, .bytes_per_request = 300})
         .needs(kWholeN, kWholeK, kAligned)
@@ -174,104 +171,6 @@ const auto fp32 =
         .tolerance(days::dot_product([](const auto& p) { return p.k; }))
         .lesson("three products of 11 bits are one of 22: a float's digits at a third of tf32's rate.");
 
-// Bytes from a number of their index, or over their whole range.
-template <class Make>
-auto all_bytes(Make make) {
-  return [=](auto& p, days::Shape s, days::Inputs& in) {
-    p.m = s[0];
-    p.n = s[1];
-    p.k = s[2];
-    p.a = make(in, "a", s[0] * s[2]);
-    p.b = make(in, "b", s[1] * s[2]);
-    p.c = in.output("c", s[0], s[1]);
-  };
-}
-auto least_bytes(days::Inputs& in, const char* name, days::Extent n) {
-  return in.constant(name, n, -128);
-}
-auto extreme_bytes(days::Inputs& in, const char* name, days::Extent n) {
-  return in.fill(name, n, [](size_t i) { return i % 3 == 0 ? 127.0 : -128.0; });
-}
-
-const auto int8 =
-    days::ladder<ByteMatmul>("int8")
-        .extents({"m", "n", "k"})
-        .types<int8_t>()
-        .variant("bytes", LAUNCHER(matmul_bytes))
-        .needs(kSumFits)
-        .runs_on(days::sm_80)
-        .baseline("cuBLAS int8")
-        .needs(kSumFits, kWordsOfBytes, kAligned)
-        .reference(LAUNCHER(bytes_reference))
-        .parallel(LAUNCHER(bytes_parallel))
-        .shapes({{1, 1, 1},
-                 {1, 2, 16},
-                 {3, 5, 7},
-                 {65, 68, 48},
-                 {128, 256, 64},
-                 {130, 258, 336},
-                 {9, 7, 544},
-                 {131, 131, 67},
-                 {1, 1, 2051},
-                 {1, 2, 131072}})
-        .gpu_shapes({{1000, 1000, 1000}, {1021, 1031, 1033}, {2056, 4104, 528}, {1, 1, 131071}})
-        .bench({{4096, 4096, 4096}, {8192, 8192, 8192}})
-        .sweep(
-            {{512, 512, 512}, {1024, 1024, 1024}, {2047, 2049, 2053}, {4096, 4096, 4096}, {8192, 8192, 8192}})
-        .show({{256, 256, 256}})
-        .inputs(
-            all_bytes([](days::Inputs& in, const char* name, days::Extent n) { return in.uniform(name, n); }))
-        .hostile("all -128", all_bytes(least_bytes))
-        .hostile("extremes", all_bytes(extreme_bytes))
-        .traffic(LAUNCHER(bytes_traffic))
-        .flops(LAUNCHER(bytes_flops), days::Rate::mma_int8)
-        .check_large(LAUNCHER(bytes_check_large))
-        .tolerance(days::exact)
-        .lesson("bytes lie along k, so b comes by columns; sums of 32 bits are exact.");
-
-const auto deep = with_hostile_halves(
-    days::ladder<DeepMatmul>("deep")
-        .extents({"m", "n", "k"})
-        .types<days::half, days::bf16>()
-        .variant("tiles", LAUNCHER(matmul_tiles))
-        .runs_on(days::sm_80)
-        .needs(kWholeN, kWholeK, kAligned)
-        .variant("split", LAUNCHER(matmul_split))
-        .runs_on(days::sm_80)
-        .needs(kWholeN, kWholeK, kAligned)
-        .workspace([](const auto& p) { return split_bytes(p.m, p.n, p.k); })
-        .variant("streamed", LAUNCHER(matmul_streamed))
-        .runs_on(days::sm_80)
-        .needs(kWholeN, kWholeK, kAligned)
-        .workspace([](const auto& p) { return streamed_bytes(p.m, p.n, p.k); })
-        .baseline("cuBLAS deep")
-        .reference(LAUNCHER(days::matmul_reference))
-        .parallel(LAUNCHER(days::matmul_parallel))
-        // One tile, two and four; a piece for each block and pieces of several tiles in a block; a slice, and some; a block
-        // that begins at a tile's second stage.
-        .shapes({{1, 8, 8},
-                 {65, 72, 136},
-                 {128, 128, 1024},
-                 {130, 136, 648},
-                 {129, 40, 392},
-                 {8, 264, 1064},
-                 {8, 264, 72}})
-        .gpu_shapes({{256, 256, 16384}, {300, 1000, 5000}, {1024, 1024, 4096}, {64, 64, 65536}})
-        .bench({{512, 512, 16384}, {1536, 1536, 4096}, {128, 4096, 4096}})
-        .sweep({{128, 128, 65536},
-                {256, 256, 32768},
-                {512, 512, 16384},
-                {1024, 1024, 8192},
-                {1536, 1536, 4096},
-                {2048, 2048, 2048}})
-        .show({{256, 256, 2048}})
-        .inputs(matmul_inputs)
-        .traffic(LAUNCHER(days::matmul_traffic))
-        .flops(LAUNCHER(days::matmul_flops), days::Rate::by_type)
-        .check_large(LAUNCHER(days::matmul_check_large))
-        .tolerance(days::dot_product([](const auto& p) { return p.k; }))
-        .lesson("where tiles are too few, cut along k: not by tile but by the work that there is."));
-
 // The sum is made, and perhaps rounded, before the bias is added: its error is of its own size.
 struct RoundedTwice {
   template <class T, class Problem, class Inputs>
@@ -283,7 +182,7 @@ struct RoundedTwice {
   }
 };
 
-// Rounds the product before the bias is added, as apart does.
+// Rounds the product before the bias is added, as two launches would.
 template <class T>
 void linear_parallel(const Linear<T>& p) {
   days::matmul_parallel(p);
@@ -315,8 +214,6 @@ const auto linear =
     days::ladder<Linear>("linear")
         .extents({"m", "n", "k"})
         .types<days::half, days::bf16>()
-        .variant("apart", LAUNCHER(linear_apart))
-        .runs_on(days::sm_80)
         .variant("fused", LAUNCHER(linear_fused))
         .runs_on(days::sm_80)
         .reference(LAUNCHER(linear_reference))
@@ -344,8 +241,6 @@ const auto linear =
 REGISTER_LADDER(half);
 REGISTER_LADDER(tf32);
 REGISTER_LADDER(fp32);
-REGISTER_LADDER(int8);
-REGISTER_LADDER(deep);
 REGISTER_LADDER(linear);
 
 }  // namespace

@@ -44,18 +44,14 @@ struct alignas(128) Tile {
   }
 };
 
-// d += a * b of halves or bfloat16, 16 x 16 times 16 x 8; of floats as tf32, 16 x 8 times 8 x 8; of bytes, 16 x 32
-// times 32 x 8. Of each a is 32 bytes wide.
-template <class T, class Sum>
-__device__ __forceinline__ void multiply_add(Sum (&d)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1) {
+// d += a * b, 16 x 16 times 16 x 8.
+template <class T>
+requires Half<T> __device__ __forceinline__ void multiply_add(float (&d)[4], const uint32_t (&a)[4],
+                                                              uint32_t b0, uint32_t b1) {
   if constexpr (std::is_same_v<T, days::half>) {
     days::ptx::mma_m16n8k16_f32_f16_f16_f32(d, a, {b0, b1}, d);
-  } else if constexpr (std::is_same_v<T, days::bf16>) {
-    days::ptx::mma_m16n8k16_f32_bf16_bf16_f32(d, a, {b0, b1}, d);
-  } else if constexpr (std::is_same_v<T, float>) {
-    days::ptx::mma_m16n8k8_f32_tf32_tf32_f32(d, a, {b0, b1}, d);
   } else {
-    days::ptx::mma_m16n8k32_s32_s8_s8_s32(d, a, {b0, b1}, d);
+    days::ptx::mma_m16n8k16_f32_bf16_bf16_f32(d, a, {b0, b1}, d);
   }
 }
 

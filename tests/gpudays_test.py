@@ -246,7 +246,6 @@ OPERATORS = {
     "matmul_half": Case(torch.matmul, PRODUCTS, BITS16, digits=2),
     "matmul_tf32": Case(torch.matmul, PRODUCTS, digits=2000),
     "matmul_fp32": Case(torch.matmul, PRODUCTS, digits=4),
-    "matmul_int8": Case(lambda a, b: a.int() @ b.t().int(), [[a, b[::-1]] for a, b in PRODUCTS], (torch.int8,), gradient=False),
     "linear_relu": Case(lambda a, b, bias: torch.relu(a @ b + bias), [[a, b, b[1:]] for a, b in PRODUCTS], BITS16, digits=2, gradient=False),
 }
 NAMES = list(gpudays.operators())

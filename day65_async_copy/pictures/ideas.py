@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Day 65's ideas: the star and the march, the pipeline over time, the ring, what Little's law makes of each rung and what was
-measured, the names of the sums, a barrier's phase bit, who waits for whom, a swizzle.
+measured, the names of the sums, a barrier's phase bit, who waits for whom.
 
     tools/pictures.py 65
 
@@ -18,7 +18,7 @@ RADIUS, THREADS_A_BLOCK, MARGIN, MOST_BLOCKS = (constant(HEADER, name) for name 
 STRIP = 4 * THREADS_A_BLOCK
 TILE = STRIP + 2 * MARGIN
 ROW_BYTES = 4 * TILE
-SUMS = STAGES = 2 * RADIUS + 1  # rung 9 has as many stages as there are sums
+SUMS = STAGES = 2 * RADIUS + 1  # stages9 has as many stages as there are sums
 RESULTS = Path(__file__).resolve().parent.parent.parent / "docs" / "results" / "h100" / "day65.json"
 LATENCY, RATE = 600, 11.5  # ns: day 16's guess. bytes/ns: half of an H100's copy, for each of 132 multiprocessors
 
@@ -218,11 +218,11 @@ def phase():
 def littles_law():
     """Bytes under way on a multiprocessor for 1 to kMostBlocks blocks, by rows ahead, against the floor."""
     card = Card("What each rung has under way", 494,
-                f"A row in flight is {ROW_BYTES} bytes a block. With one block, one row is too little for a latency of {LATENCY} ns and two "
+                f"A row in flight is {ROW_BYTES} bytes a block. With one block, one row is too little for a latency of {LATENCY} ns and three "
                 "are enough; with two blocks one row is enough.")
     needed = LATENCY * RATE
     left, right, bottom, top = 76, 430, 384, 84
-    ahead = (1, 2, 4, 8)
+    ahead = (1, 3, 8)  # prefetch, stages4 and stages9
     x = lambda blocks: left + 40 + (blocks - 1) * (right - left - 80) / (MOST_BLOCKS - 1)
     y = lambda size: bottom - math.log2(size / 3000) * (bottom - top) / 5.2  # each doubling is as high as the one before
     card.line(left, bottom, right, bottom, INK)
@@ -241,17 +241,17 @@ def littles_law():
     card.text(left + 8, 66, "KiB under way on a multiprocessor", 15, SOFT, "start")
     card.text(right, bottom + 42, f"blocks of {THREADS_A_BLOCK} threads on it", 15, SOFT, "end")
     card.text(240, bottom + 70, f"Dashed: {needed / 1024:.1f} KiB, the floor at {LATENCY} ns.", 15.5)
-    card.text(240, bottom + 94, "A number: rows ahead. A step up doubles.", 15.5, SOFT)
+    card.text(240, bottom + 94, "A number: rows ahead. A step on the left doubles.", 15.5, SOFT)
     return card
 
 
 @picture("measured.svg")
 def measured():
-    """What the H100 reached with async to stages9, by bytes under way on a multiprocessor, whoever asked for them."""
+    """What the H100 reached with prefetch, stages4 and stages9, by bytes under way on a multiprocessor, whoever asked for them."""
     tables = json.loads(RESULTS.read_text(encoding="utf-8"))["tables"]
     share = {(row["name"], table["shape"]["blocks"]): row["of_limit"] for table in tables for row in table["rows"] if row.get("of_limit")}
-    rungs = {"async": 1, "stages3": 2, "stages4": 3, "stages5": 4, "stages9": 8}
-    first, best = share["async", 1], share["stages9", 1]
+    rungs = {"prefetch": 1, "stages4": 3, "stages9": 8}
+    first, best = share["prefetch", 1], share["stages9", 1]
     card = Card("What the H100 made of them", 482,
                 f"Share of the copy's speed by KiB under way, on an H100. Points with the same KiB lie together, whether one, two or three "
                 f"blocks asked: {first:.0%} with 4 KiB, {best:.0%} with 32. A latency that did not grow would reach 100% with {4 / first:.0f} KiB.")
@@ -279,7 +279,7 @@ def measured():
         card.text(286, 225 + 28 * blocks, f"{blocks} block{'s' if blocks > 1 else ''} asked for them", 15.5, at="start")
     card.text(left + 8, 72, "share of the copy's speed", 15, SOFT, "start")
     card.text(right, bottom + 44, "KiB under way on a multiprocessor", 15, SOFT, "end")
-    card.text(240, bottom + 76, "Line: if no row took longer than async's with one block.", 15.5, SOFT)
+    card.text(240, bottom + 76, "Line: if no row took longer than prefetch's, one block.", 15.5, SOFT)
     return card
 
 
@@ -331,22 +331,4 @@ def roles(stages=4, computing=THREADS_A_BLOCK // 32):
     card.text(240, 318, "The engine's bytes end the phase of “full”.", 15.5, SOFT)
     card.text(240, 344, "A computing warp waits for “full”, once for three rows,", 15.5, THREADS[2])
     card.text(240, 368, "and arrives at “empty” when it has read them.", 15.5, THREADS[2])
-    return card
-
-
-@picture("swizzle.svg")
-def swizzle(line=8, first=1):
-    """Two lines of a row, and the vectors that lanes 0 to 7 ask for first, as they lie and swizzled."""
-    card = Card("Eight lanes, every other vector", 430,
-                "Lanes 0 to 7 read the vectors 8, 10, to 22. As they lie, two lanes meet in each of four columns and the other four idle. Swizzled, each "
-                "lane has a column of its own.")
-    size, left = 44, 92
-    wanted = {line * first + 2 * lane: lane for lane in range(8)}
-    for words, top, swap in (("as they lie: two lanes in a column, 2 turns", 100, 0), ("swizzled: one lane in each, 1 turn", 262, 1)):
-        card.text(240, top - 14, words, 16, BAD if not swap else GOOD)
-        card.banks(left, top, 2, line, lambda r, b, swap=swap: line * (first + r) + (b ^ ((first + r) % 8 if swap else 0)), wanted, size, False)
-        for r in range(2):
-            card.text(left - 10, top + r * size + 27, f"line {first + r}", 15, at="end")
-    card.text(240, 382, "A number is a vector of 16 bytes, a column four banks.", 15.5, SOFT)
-    card.text(240, 406, "Dark: what the eight lanes read.", 15.5, SOFT)
     return card

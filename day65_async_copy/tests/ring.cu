@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The ring of bulk and the rungs after it, by itself: test.cpp looks at what these kernels say. Who fetches and who computes
+// The ring of tensor, by itself: test.cpp looks at what these kernels say. Who fetches and who computes
 // go by the same ring, so where it is wrong for both of them, what comes out may still be right.
 
 #include "common/check.h"

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Day 66's ideas: one mma.sync, who names what for ldmatrix, swizzled rows of two lengths, stages over time, a warp's tile, the
-order of its products and of blocks, a float in two parts, and where k is cut.
+order of its products and of blocks, and a float in two parts.
 
     tools/pictures.py 66
 """
-from drawing import BAD, EMPTY, GLOBAL, GOOD, INK, OUTPUT, REGISTERS, SHARED, SOFT, THREADS, WHITE, Card, constant, picture
+from drawing import BAD, EMPTY, GLOBAL, GOOD, INK, OUTPUT, SHARED, SOFT, THREADS, WHITE, Card, constant, picture
 
 DAY = "day66_tensor_core_matmul/"
 STAGES = constant(DAY + "04_staged.cu", "kStages")
@@ -186,38 +186,4 @@ def parts():
     card.text(left + 11 * size, 222, "small = x - big: 11 are read", 16, THREADS[1], "start", bold=True)
     for i in range(11):
         card.box(left + (11 + i) * size, 232, size, 26, THREADS[1], WHITE, round=0)
-    return card
-
-
-@picture("cut.svg")
-def cut(tiles=3, stages_=8, blocks=4):
-    """Three tiles of eight stages on four multiprocessors: a block a tile, two slices a tile, and equal parts of all stages."""
-    card = Card("Where k is cut", 500,
-                "Three tiles of eight stages on four multiprocessors. A block a tile leaves one idle for 8 steps. Two slices a tile make "
-                "six blocks, which take two rounds of 4 steps. Equal parts of all 24 stages take 6 steps.")
-    unit = (480 - 84 - 24) / 9
-    colors = [GLOBAL, SHARED, REGISTERS]
-
-    def panel(top, words, rows, end):
-        card.text(32, top, words, 16, at="start", bold=True)
-        for row, steps in enumerate(rows):
-            y = top + 10 + row * 25
-            card.text(74, y + 17, f"SM {row}", 15, SOFT, "end")
-            for name, start, stop, tile in steps:
-                card.box(84 + start * unit, y, (stop - start) * unit, 22, colors[tile])
-                card.text(84 + (start + stop) / 2 * unit, y + 16, name, 15)
-        card.text(84 + end * unit + 8, top + 64, end, 17, BAD if end > 6 else GOOD, "start", bold=True)
-
-    panel(66, "tiles: a block a tile", [[(f"tile {i}", 0, 8, i)] for i in range(tiles)] + [[]], 8)
-    panel(206, "split: two slices a tile", [[("0", 0, 4, 0), ("2", 4, 8, 2)], [("0", 0, 4, 0), ("2", 4, 8, 2)], [("1", 0, 4, 1)], [("1", 0, 4, 1)]], 8)
-    share, rows = tiles * stages_ // blocks, []
-    for block in range(blocks):
-        at, end, steps = block * share, block * share + share, []
-        while at < end:
-            stop = min(end, (at // stages_ + 1) * stages_)
-            steps.append((at // stages_, at - block * share, stop - block * share, at // stages_))
-            at = stop
-        rows.append(steps)
-    panel(346, "streamed: equal parts", rows, share)
-    card.text(240, 486, "A number is a tile of c; time goes to the right.", 16, SOFT)
     return card

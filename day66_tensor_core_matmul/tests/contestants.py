@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""PyTorch's matrix products: halves, floats with and without TF32 (each says which, and asks nobody's default), and bytes."""
-from contestants import Skip
+"""PyTorch's matrix products: halves, floats with and without TF32 (each says which, and asks nobody's default)."""
 
-SHAPES = {ladder: [[1, 8, 8], [65, 72, 40], [64, 256, 128]] for ladder in ("half", "tf32", "fp32", "int8", "deep", "linear")}
+SHAPES = {ladder: [[1, 8, 8], [65, 72, 40], [64, 256, 128]] for ladder in ("half", "tf32", "fp32", "linear")}
 
 
 def operands(problem):
@@ -39,19 +38,5 @@ def layer(torch, problem):
     return lambda: [torch.relu(torch.addmm(bias, a, b)).view(problem.outputs[0].shape)]
 
 
-def bytes_(torch, problem):
-    a, b = operands(problem)
-    if not a.is_cuda:
-        raise Skip("torch._int_mm needs a GPU")
-    if problem.shape["m"] <= 16 or problem.shape["k"] % 8 or problem.shape["n"] % 8:
-        raise Skip("torch._int_mm takes m > 16, k % 8 == 0 and n % 8 == 0")
-    b, c = b.view(problem.shape["n"], problem.shape["k"]).t(), problem.outputs[0].view(problem.shape["m"], problem.shape["n"])
-
-    def run():
-        torch._int_mm(a, b, out=c)
-    return run
-
-
 CONTESTANTS = [("half", "torch.matmul", matmul), ("tf32", "torch TF32", floats("high")), ("fp32", "torch fp32", floats("highest")),
-               ("int8", "torch._int_mm", bytes_), ("deep", "torch.matmul deep", matmul),
                ("linear", "torch addmm, relu", layer)]

@@ -6,9 +6,7 @@
 #include <vector>
 
 #include "common/buffer.h"
-#include "common/random.h"
 #include "common/testing.h"
-#include "day66_tensor_core_matmul/bytes_cpu.h"
 #include "day66_tensor_core_matmul/matmul.h"
 
 namespace day66 {
@@ -34,48 +32,13 @@ void expect_refused(const char* ladder, Problem good) {
 TEST(Day66Refuses, SizesThatAreNotPositiveAndTilesThatAreTooMany) {
   alignas(16) days::half h[64] = {};
   alignas(16) float f[64] = {};
-  alignas(16) int8_t b[64] = {};
-  alignas(16) int32_t c[64] = {};
   expect_refused<Matmul<days::half>>("half", {h, h, h, 8, 8, 8});
   expect_refused<Matmul<float>>("tf32", {f, f, f, 8, 8, 8});
   expect_refused<Matmul<float>>("fp32", {f, f, f, 8, 8, 8});
-  expect_refused<ByteMatmul<int8_t>>("int8", {b, b, c, 8, 8, 8});
-  DeepMatmul<days::half> deep;
-  static_cast<Matmul<days::half>&>(deep) = {h, h, h, 8, 8, 8};
-  expect_refused<DeepMatmul<days::half>>("deep", deep);
   Linear<days::half> linear;
   static_cast<Matmul<days::half>&>(linear) = {h, h, h, 8, 8, 8};
   linear.bias = h;
   expect_refused<Linear<days::half>>("linear", linear);
-}
-
-// A row of stages that an int cannot number, though its tiles are few enough.
-TEST(Day66Refuses, MoreStagesThanStreamedCanNumber) {
-  alignas(16) days::half h[64] = {};
-  DeepMatmul<days::half> p;
-  static_cast<Matmul<days::half>&>(p) = {h, h, h, 1 << 16, 1 << 12, (1 << 30) + 8};
-  EXPECT_THROW(matmul_streamed(p, nullptr), std::invalid_argument);
-}
-
-// Pieces are added in the order of k, whoever comes last: two runs agree to the last bit.
-TEST(Day66Streamed, IsTheSameEveryTime) {
-  const int m = 130, n = 136, k = 1288;
-  const size_t size_a = size_t{130} * 1288, size_b = size_t{1288} * 136, size_c = size_t{130} * 136;
-  std::vector<days::half> values(size_a + size_b), first(size_c), second(size_c);
-  for (size_t i = 0; i < values.size(); ++i)
-    values[i] = days::from_float<days::half>(static_cast<float>(days::normal(7, i)));
-  const days::DeviceMemory operands(values.size() * sizeof(days::half)), result(size_c * sizeof(days::half)),
-      scratch(streamed_bytes(m, n, k));
-  CUDA_CHECK(cudaMemcpy(operands.data(), values.data(), operands.bytes(), cudaMemcpyDefault));
-  const auto* const a = static_cast<const days::half*>(operands.data());
-  DeepMatmul<days::half> p;
-  static_cast<Matmul<days::half>&>(p) = {a, a + size_a, static_cast<days::half*>(result.data()), m, n, k};
-  p.workspace = {scratch.data(), scratch.bytes()};
-  for (std::vector<days::half>* got : {&first, &second}) {
-    matmul_streamed(p, nullptr);
-    CUDA_CHECK(cudaMemcpy(got->data(), result.data(), result.bytes(), cudaMemcpyDefault));
-  }
-  EXPECT_EQ(std::memcmp(first.data(), second.data(), result.bytes()), 0);
 }
 
 // Seventeen rows of tiles are a whole group and one row more, two tiles across: each tile has one block, and only one.
@@ -182,24 +145,6 @@ TEST(Day66Floats, NaNOfOnesStaysNaN) {
       }
     }
   }
-}
-
-// What stands in for the reference where that would take too long.
-TEST(Day66CheckLarge, FindsAnyWrongElementOfBytes) {
-  const int m = 37, n = 21, k = 300;
-  std::vector<int8_t> a(size_t{37} * 300), b(size_t{21} * 300);
-  std::vector<int32_t> c(size_t{37} * 21);
-  for (size_t i = 0; i < a.size(); ++i) a[i] = static_cast<int8_t>(i * 37);
-  for (size_t i = 0; i < b.size(); ++i) b[i] = static_cast<int8_t>(i * 91 + 5);
-  const ByteMatmul<int8_t> p = {a.data(), b.data(), c.data(), m, n, k};
-  bytes_parallel(p);
-  EXPECT_TRUE(bytes_check_large(p).ok()) << bytes_check_large(p).text();
-  for (const size_t at : {size_t{0}, size_t{36 * 21 + 20}, size_t{100}}) {
-    ++c[at];
-    EXPECT_FALSE(bytes_check_large(p).ok()) << at;
-    --c[at];
-  }
-  EXPECT_TRUE(bytes_check_large(p).ok());
 }
 
 }  // namespace

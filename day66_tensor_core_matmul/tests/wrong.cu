@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Kernels of day 66 with a bug in each, which its tests must reject. Most have a thread for each element of c, because
-// what a fragment, a slice or a sum of the wrong type does to c can be said without one.
+// what a fragment or a sum of the wrong type does to c can be said without one.
 
 #include <cuda_runtime.h>
 
@@ -32,11 +32,11 @@ void launch_of(const Problem& p, cudaStream_t stream) {
   CUDA_CHECK_LAUNCH();
 }
 
-// The products `from` to `to` - 1 of a row and a column, in float.
+// The products of a row and a column, added in float.
 template <class T>
-__device__ float products(const Matmul<T>& p, int row, int col, int from, int to) {
+__device__ float products(const Matmul<T>& p, int row, int col) {
   float sum = 0;
-  for (int i = from; i < to; ++i)
+  for (int i = 0; i < p.k; ++i)
     sum += to_float(p.a[int64_t{row} * p.k + i]) * to_float(p.b[int64_t{i} * p.n + col]);
   return sum;
 }
@@ -60,7 +60,7 @@ MUST_REJECT(half, launch<half_sums>, "wrong, worst error");
 
 // Rows that belong to nobody are fetched from row 0, and multiplied by zero instead of left out.
 __device__ half times_zero(const Matmul<half>& p, int row, int col) {
-  return __float2half(products(p, row, col, 0, p.k) + 0.0f * to_float(p.a[0]));
+  return __float2half(products(p, row, col) + 0.0f * to_float(p.a[0]));
 }
 MUST_REJECT(half, launch<times_zero>, "c[1,0] is nan, expected");
 
@@ -121,47 +121,6 @@ __device__ float infinity_split(const Matmul<float>& p, int row, int col) {
   });
 }
 MUST_REJECT(fp32, launch_floats<infinity_split>, "is nan, expected");
-
-// ---- int8 ----
-
-template <int32_t (*kElement)(const ByteMatmul<int8_t>&, int, int)>
-void launch_bytes(const ByteMatmul<int8_t>& p, cudaStream_t stream) {
-  launch_of<kElement>(p, stream);
-}
-// A row times a column, both k bytes side by side.
-template <class Sum, class Byte>
-__device__ int32_t bytes_sum(const ByteMatmul<int8_t>& p, int row, int col) {
-  Sum sum = 0;
-  for (int i = 0; i < p.k; ++i) {
-    sum = static_cast<Sum>(sum + static_cast<Sum>(static_cast<Byte>(p.a[int64_t{row} * p.k + i])) *
-                                     static_cast<Sum>(static_cast<Byte>(p.b[int64_t{col} * p.k + i])));
-  }
-  return static_cast<int32_t>(sum);
-}
-
-// Sums in float are exact only up to 2^24.
-__device__ int32_t float_sums(const ByteMatmul<int8_t>& p, int row, int col) {
-  return bytes_sum<float, int8_t>(p, row, col);
-}
-MUST_REJECT(int8, launch_bytes<float_sums>, "1 x 1 x 2051");
-
-// ---- deep ----
-
-constexpr int kSlice = 128;  // of k
-
-template <half (*kElement)(const DeepMatmul<half>&, int, int)>
-void launch_deep(const DeepMatmul<half>& p, cudaStream_t stream) {
-  launch_of<kElement>(p, stream);
-}
-
-// Each slice is rounded to half before all are added.
-__device__ half rounded_slices(const DeepMatmul<half>& p, int row, int col) {
-  float sum = 0;
-  for (int i = 0; i < p.k; i += kSlice)
-    sum += to_float(__float2half(products(p, row, col, i, min(i + kSlice, p.k))));
-  return __float2half(sum);
-}
-MUST_REJECT(deep, launch_deep<rounded_slices>, "wrong, worst error");
 
 }  // namespace
 }  // namespace day66

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// The same layer in one launch: a lane knows which columns its sums are in, so it fetches these columns' bias and
-// finishes the sums in their registers, before they are rounded. Changed since apart: where the bias is added.
+// A layer of a network in one launch: a lane knows which columns its sums are in, so it fetches these columns' bias,
+// adds it and cuts off what is negative in their registers, before they are rounded. Changed since grouped: what becomes
+// of a sum.
 // What should bound it now: the product alone.
 
 #include <cstdint>
@@ -27,7 +28,7 @@ __global__ void __launch_bounds__(kThreads, 1)
   const int row = place.row * kSizes.m, col = place.col * kSizes.n;
 
   float sum[kM][kN][4] = {};
-  multiply_block<OneProduct, kAny>(stages, Source<T>{p.a, p.m, p.k}, {p.b, p.k, p.n}, row, col, 0,
+  multiply_block<OneProduct, kAny>(stages, Source<T>{p.a, p.m, p.k}, {p.b, p.k, p.n}, row, col,
                                    days::ceil_div(p.k, kSizes.k), sum);
 #pragma unroll
   for (int j = 0; j < 2 * kN; ++j) {  // elements j % 2 and j % 2 + 2 of results j / 2 are in this column

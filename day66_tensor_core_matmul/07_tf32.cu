@@ -55,7 +55,7 @@ __global__ void __launch_bounds__(kThreads, 1)
   const int row = place.row * kSizes.m, col = place.col * kSizes.n;
 
   float sum[kSizes.warp_m / 16][kSizes.warp_n / 8][4] = {};
-  multiply_block<Rounded, kAny>(stages, Source<float>{p.a, p.m, p.k}, {p.b, p.k, p.n}, row, col, 0,
+  multiply_block<Rounded, kAny>(stages, Source<float>{p.a, p.m, p.k}, {p.b, p.k, p.n}, row, col,
                                 days::ceil_div(p.k, kSizes.k), sum);
   for_pairs(
       sum, row + warp_row<kSizes>(), col + warp_col<kSizes>(),

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
 // The copy engine is told the field's shape: a bulk tensor copy names a box by its first column and row, and what the box has
-// outside of the field arrives as zeros.
-// Changed since bulk: nothing is cut, no zeros are written. A box has at most 256 columns, so a stage is five boxes of 208 columns
-// and three rows, which five lanes ask for, and one barrier waits for all of them.
-// Needs compute capability 9.0. Teaches: cp_async_bulk_tensor.
+// outside of the field arrives as zeros. It says how many bytes the stage's "full" barrier has to wait for. The lanes that ask belong
+// to a warp that does nothing else, so no computing warp ever waits for an empty stage; and a stage is three rows, so a warp waits
+// and arrives once for three.
+// Changed since mbarrier: no thread works out where a vector lies. A box has at most 256 columns, so a stage is five boxes of 208
+// columns and three rows, which five lanes ask for, and one barrier waits for all of them.
+// Needs compute capability 9.0. Teaches: cp_async_bulk_tensor, mbarrier_arrive_expect_tx.
 // Bound by: the memory.
 
 #include <cstdint>

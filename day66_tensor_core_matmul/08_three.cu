@@ -50,7 +50,7 @@ __device__ __forceinline__ void multiply_three(Stages<float, kSizes>& stages, co
   const int my_row = warp_row<kSizes>(), my_col = warp_col<kSizes>();
   const int tiles = days::ceil_div(p.k, kSizes.k);
   const auto stage_of = [&](int t) -> Stage<float, kSizes>& { return stages.stage[t % kSizes.stages]; };
-  StageCopies<float, kSizes> copies({p.a, p.m, p.k}, {p.b, p.k, p.n}, row, col, 0);
+  StageCopies<float, kSizes> copies({p.a, p.m, p.k}, {p.b, p.k, p.n}, row, col);
   for (int t = 0; t < kSizes.stages - 1; ++t) {
     if (t < tiles) copies.next<kAny>(stage_of(t));
     days::ptx::cp_async_commit_group();

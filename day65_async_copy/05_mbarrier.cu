@@ -2,7 +2,8 @@
 //
 // No barrier of the whole block: each stage has two mbarriers in shared memory, "full" and "empty", and a warp waits for the one
 // whose news it needs. A warp that is early may start on the next row while another is still at this one.
-// Changed since names: the copies themselves arrive at "full", and a warp that has read a row arrives at "empty".
+// Changed since stages9: the copies themselves arrive at "full", and a warp that has read a row arrives at "empty". Nine rows are
+// written out, after which each of the nine sums is in its old place: none moves, the code calls it by another name.
 // Teaches: mbarrier_init, mbarrier_wait, mbarrier_arrive, cp_async_mbarrier_arrive_noinc.
 // Bound by: the memory.
 
