@@ -209,6 +209,11 @@ class Hints(unittest.TestCase):
         self.assertEqual(exercises._unfolded(rung, "A [word](../docs/glossary.md#word).\n\n```cpp\nconst auto add = [&](float x) {}; f(1);\nf(2);\n```\n")[1:],
                          ["A word.", "```\nconst auto add = [&](float x) {}; f(1);\nf(___);\n```"])
 
+    def test_what_the_solution_waits_for_is_no_hint(self):
+        rung = rungs.of_day(catalog.resolve("13", "hint"))["padded"]
+        for more in ("", "**The idea.** "):
+            self.assertEqual(exercises._unfolded(rung, f"A warp waits 9% of its time for memory. <!-- profile -->\n\n{more}Pad it.\n")[1:], ["Pad it."])
+
 
 class FrontMatter(unittest.TestCase):
     def test_builds_on(self):

@@ -316,6 +316,7 @@ def _unfolded(rung, text):
     are left out, and so is what the rung has reached."""
     text = re.sub(r"<!-- (\w+)[^>]*-->.*?<!-- /\1 -->", "", text, flags=re.DOTALL)
     text = re.sub(r"<details><summary>The arithmetic</summary>.*?</details>", "", text, flags=re.DOTALL)
+    text = re.sub(r"^.*<!-- profile -->\n", "", text, flags=re.MULTILINE)
     text = re.sub(r"^\|.*\n", "", text, flags=re.MULTILINE)
     text = re.sub(r"^!\[.*?\]\([^)]*\)$|</?details>|<summary>.*?</summary>|<!--.*?-->", "", text, flags=re.DOTALL | re.MULTILINE)
     text = re.sub(r" ?\(?\[`\d\d_\w+\.(?:cu|py)`\]\([^)]*\)(?:, simplified[^)\n:]*)?\)?", "", text)  # the answer's file
