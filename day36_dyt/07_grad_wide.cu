@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Two stages with strips: 16 bytes a load, two rows under way in each thread, and eight rows of a block at once, whose sums
+// Two stages with strips: 16 bytes a load, four rows under way in each thread, and eight rows of a block at once, whose sums
 // meet in shared memory before one row of sums a block is written.
 // Changed since grad_partials: a quarter (an eighth) of the requests, and tanh and its slope from one power: with
 // e = e^(-2|v|) and s = 1 / (1 + e), |tanh(v)| = (1 - e) * s and 1 - tanh(v)^2 = 4 e s^2, without a difference near 0.
@@ -15,10 +15,10 @@
 namespace day36 {
 namespace {
 
-constexpr int kAhead = 2;  // rows of a thread that are loaded before the first is worked on
+constexpr int kAhead = 4;  // rows of a thread that are loaded before the first is worked on
 
 template <bool kWide, class T>
-__global__ void __launch_bounds__(kStripThreads, 3) wide_kernel(const DytBackward<T> p,
+__global__ void __launch_bounds__(kStripThreads, 2) wide_kernel(const DytBackward<T> p,
                                                                 float* lines,   // (parts, 2, cols)
                                                                 float* alphas,  // (parts, blocks of columns)
                                                                 int lanes) {

@@ -2,7 +2,8 @@
 //
 // Half of a causal problem is not there: tiles behind a block's last query are never fetched, and scores are
 // masked only in tiles that some query of the warp sees in part. The blocks with most tiles start first, so
-// that the last to run are short. Changed since async: which tiles, and in what order; nothing within one.
+// that the last to run are short. Changed since async: which tiles, and in what order; nothing within one. In 64
+// dimensions four blocks must fit, as of async: the loop that knows when to stop would take too many registers.
 // Bound by: shared memory, one ldmatrix for two mma.
 
 #include <cstdint>
@@ -22,7 +23,7 @@ template <class T, int kDim>
 using Shared = Ring<T, kThreads, kQueries, kKeys, kDim>;
 
 template <class T, int kDim>
-__global__ void __launch_bounds__(kThreads) skipping_kernel(const Attention<T> p) {
+__global__ void __launch_bounds__(kThreads, kDim == 64 ? 4 : 1) skipping_kernel(const Attention<T> p) {
   extern __shared__ uint4 memory[];
   Shared<T, kDim>& shared = *reinterpret_cast<Shared<T, kDim>*>(memory);
   const BlockQueries<kQueries, 16> mine(p);

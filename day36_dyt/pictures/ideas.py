@@ -105,7 +105,7 @@ def stages():
 @picture("waits.svg")
 def waits():
     card = Card("What each wait brings a thread", 224, "In seven waits a thread of grad_partials gets eight bytes and six times four, because it loads x and dy of the first row together and "
-                "of three more rows apart. A thread of grad_wide gets 64 bytes in each wait.")
+                "of three more rows apart. A thread of grad_wide gets 128 bytes in each wait.")
     cols, ahead = 16 // 4, constant("day36_dyt/07_grad_wide.cu", "kAhead")
     bytes_of_partials = [4 + 4] + [4] * 6  # x and dy of row 1 together, then x and dy of three rows one by one
     for row, (name, each, fill) in enumerate((("rung 6", bytes_of_partials, GLOBAL), ("rung 7", [ahead * 2 * cols * 4] * 7, GLOBAL))):
@@ -122,18 +122,17 @@ def waits():
 @picture("wide.svg")
 def wide():
     groups, ahead = constant("day36_dyt/strip.cuh", "kStripThreads") // 32, constant("day36_dyt/07_grad_wide.cu", "kAhead")
-    assert (groups, ahead) == (8, 2)
-    card = Card("Eight warps leave one sum a column", 440, "A block's eight warps have eight rows of the same columns, and then eight more further down. Each keeps its sums in registers. "
-                "At the end the eight meet in shared memory, and one sum a column leaves the block.")
-    left, width, height = 92, 150, 17
-    for half in range(ahead):
+    assert (groups, ahead) == (8, 4)
+    card = Card("Eight warps leave one sum a column", 440, "A block's eight warps have eight rows of the same columns, and then three times eight more further down. Each keeps its sums "
+                "in registers. At the end the eight meet in shared memory, and one sum a column leaves the block.")
+    left, width, height = 92, 150, 8
+    for part in range(ahead):
+        top = 76 + part * (groups + 1) * height
         for warp in range(groups):
-            y = 76 + (half * (groups + 0.7) + warp) * height
-            card.box(left, y, width, height, GLOBAL)
-            card.text(left + width / 2, y + height - 3, warp, 15)
-        card.text(left - 10, 76 + (half * (groups + 0.7) + 4) * height + 5, "8 rows" if half == 0 else "8 more", 15, SOFT, "end")
+            card.box(left, top + warp * height, width, height, GLOBAL)
+        card.text(left - 10, top + 4 * height + 5, "8 rows" if part == 0 else "8 more", 15, SOFT, "end")
     card.text(left + width / 2, 66, "x, dy", 16, bold=True)
-    bottom = 76 + (2 * groups + 0.7) * height
+    bottom = 76 + (ahead * (groups + 1) - 1) * height
     middle = (76 + bottom) / 2
     sums = card.box(302, middle - 4 * 20, 130, 8 * 20, "none", line="none")
     card.text(sums.x, sums.top - 14, "shared memory", 15, bold=True)
@@ -144,6 +143,6 @@ def wide():
     card.arrow(sums.x, sums.bottom + 4, sums.x, sums.bottom + 32)
     card.box(sums.left, sums.bottom + 34, 130, 20, OUTPUT)
     card.text(sums.left - 10, sums.bottom + 49, "lines", 15, at="end")
-    card.text(240, 400, "0 to 7: the warps, 512 bytes of a row each. A warp", 15, SOFT)
+    card.text(240, 400, "Warps 0 to 7 have 512 bytes of a row each. A warp", 15, SOFT)
     card.text(240, 422, f"loads its {ahead} rows before it works on one.", 15, SOFT)
     return card
