@@ -214,13 +214,19 @@ class Calls(Case):
         self.assertIn("holds no result that is not here", self.gpu("--take", str(kept)))
         # A table that was measured later stays.
         found = json.loads(self.path.read_text())
-        found["tables"][0]["date"] = "2028-01-01T00:00:00Z"
+        found["tables"][0].update(date="2028-01-01T00:00:00Z", commit="0123456789abcdef")
         found["tables"][0]["rows"][0]["seconds"] = 1
         found["tables"][1]["rows"][0]["seconds"] = 1
         self.path.write_text(json.dumps(found))
-        self.assertIn("2 tables, 0 of them new; 1 that were measured later stay", self.gpu("--take", str(kept)))
+        self.assertIn("1 tables, 0 of them new; 1 that were measured later stay", self.gpu("--take", str(kept)))
         taken = json.loads(self.path.read_text())
         self.assertEqual({each["shape"]["rows"]: each["rows"][0]["seconds"] for each in taken["tables"]}, {16384: 1, 8192: 500e-6, 64: 500e-6})
+        # The numbers of their kernels' texts are today's, and stay where nothing else differs.
+        for row in taken["tables"][0]["rows"]:
+            row["source"] = "today's"
+        self.path.write_text(json.dumps(taken))
+        self.assertIn("holds no result that is not here", self.gpu("--take", str(kept)))
+        self.assertEqual(json.loads(self.path.read_text()), taken)
         # A machine that is bare goes on.
         self.driver()
         (self.root / "docs").rename(self.folder / "docs of then")
@@ -230,6 +236,18 @@ class Calls(Case):
         calls = len(self.state()["calls"])
         self.assertIn("newer than the archive's state, and stays", self.gpu("--only", "tests", "--from", str(kept)))
         self.assertEqual(len(self.state()["calls"]), calls + 1)
+
+    def test_files_that_came_anew(self):
+        self.path.parent.mkdir(parents=True)
+        self.gpu("--only", "bench", "--for", "40s")
+        results = json.loads(self.path.read_text())
+        self.path.unlink()  # as a machine does that is given the clone's files before each command
+        self.log.unlink()
+        self.gpu("--only", "bench", "--for", "40s")
+        self.assertEqual(self.lines("bench"), [])
+        self.assertEqual(json.loads(self.path.read_text()), results)
+        with tarfile.open(self.archive) as archive:
+            self.assertIn("results/h200/day13.json", archive.getnames())
 
     def test_tests_begin_while_the_build_goes_on(self):
         self.set(test_seconds="0.3")
@@ -338,6 +356,7 @@ class Contestants(Case):
         before = found["tables"][1]["date"] = "2026-12-31T00:00:00Z"
         self.path.write_text(json.dumps(found))
         self.log.unlink()
+        self.archive.unlink()  # which has that row
         said = self.gpu("--only", "bench", "--for", "40s")
         self.assertIn("Day 13 transpose, other tables: 1 of 1 raced in Python", said)
         self.assertEqual((self.names(), self.lines("bench")), ([["torch", "torch.compile"]] * 3, []))

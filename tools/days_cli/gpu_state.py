@@ -140,8 +140,8 @@ def opened(path):
 
 
 def take(path):
-    """Puts an archive's results where they belong; (their state, [what was done, a line each]). A table that is here and was measured
-    later stays."""
+    """Puts an archive's results where they belong; (their state, [what was done, a line each]). A table or a row that is here and was
+    measured later stays, and so does what is here of the same measurement: tools/same_code.py may have renewed its numbers."""
     found, said = opened(path), []
     for name, data in sorted(found.items()):
         match = _RESULT.fullmatch(name)
@@ -174,8 +174,9 @@ def _take_day(new):
     old = results.load(target)
     dates = {results.key(table): table.get("date", old["date"]) for table in old["tables"]}
     whole = {results.key(table): table for table in old["tables"]}
-    tables = [table for table in new["tables"] if table.get("date", new["date"]) >= dates.get(results.key(table), "")]
-    if all(whole.get(results.key(table), {}).get("rows") == table["rows"] for table in tables):
+    late = [table for table in new["tables"] if table.get("date", new["date"]) >= dates.get(results.key(table), "")]
+    tables = [table for table in late if not _same(whole.get(results.key(table)), table)]
+    if not tables:
         return ""
     # The file's own commit and date are those of the newer one; every other table says its own.
     newer, older = (new, old) if new["date"] >= old["date"] else (old, new)
@@ -183,17 +184,25 @@ def _take_day(new):
         table for table in old["tables"] if results.key(table) not in {results.key(one) for one in tables}]})
     results.write(target, merged)
     fresh = sum(results.key(table) not in dates for table in tables)
-    kept = len(new["tables"]) - len(tables)
+    kept = len(new["tables"]) - len(late)
     return (f"{results.shown(target)}: {len(tables)} tables, {fresh} of them new" + (f"; {kept} that were measured later stay" if kept else ""))
 
 
+def _same(old, new):
+    """Whether a table is the one that is here: the numbers of their kernels' texts, and the CPU's rows, may have been renewed."""
+    def measured(table):
+        return [{name: value for name, value in row.items() if name not in ("source", "same")} for row in table["rows"]
+                if row["kind"] != "cpu" or any(row["kind"] == "cpu" for row in new["rows"])]
+    return old is not None and measured(old) == measured(new)
+
+
 def _with_rows(old, new):
-    """A file of counters with the new one's rows in the place of its own."""
+    """A file of counters with the new one's rows in the place of its own, where those are not later."""
     if not all(isinstance(one, dict) and isinstance(one.get("rows"), list) for one in (old, new)):
         return new
 
     def key(row):
         return row.get("ladder"), row.get("variant"), row.get("file"), row.get("type"), row.get("size")
     rows = {key(row): row for row in old["rows"]}
-    rows.update({key(row): row for row in new["rows"]})
+    rows.update({key(row): row for row in new["rows"] if row.get("date", "") >= rows.get(key(row), {}).get("date", "")})
     return {**new, "rows": list(rows.values())}

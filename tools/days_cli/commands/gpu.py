@@ -180,6 +180,8 @@ class _Call:
             if self._given.get("--from"):
                 for line in self._taken():
                     console.note(line)
+            if gpu_state.archive_file().exists():  # what it holds may be gone from docs/results, where a machine gets its files anew
+                gpu_state.take(gpu_state.archive_file())
             self._state = gpu_state.State()
             self._state.begin(self._gpu, self._commit, self._words)
             self._alarm()
