@@ -431,6 +431,32 @@ TYPED_TEST(MatmulProblem, CheckLargeSeesWhatIsWrong) {
   EXPECT_FALSE(matmul_check_large(p).ok());
 }
 
+// Columns that are alike are rounded alike: their errors do not average out, and elements are larger than of inputs of both signs.
+TYPED_TEST(MatmulProblem, CheckLargeTakesColumnsThatAreAlike) {
+  for (const int k : {520, 1003}) {
+    Product<TypeParam> product(17, 128, k);
+    const auto& p = product.p;
+    for (size_t i = 0; i < product.a.size(); ++i) product.a[i] = from_double<TypeParam>(1 + i % 7 / 8.0);
+    for (size_t i = 0; i < product.b.size(); ++i)
+      product.b[i] = from_double<TypeParam>(1 + i / 128 % 5 / 4.0);
+    matmul_reference(p);
+    EXPECT_TRUE(matmul_check_large(p).ok()) << matmul_check_large(p).text();
+    const std::vector<TypeParam> right = product.c;
+    for (const float wrong : {0.0f, 2.0f, kInfinity, kNan}) {
+      product.c = right;
+      TypeParam& element = product.c[5 * 128 + 77];
+      element =
+          from_double<TypeParam>(std::isfinite(wrong) ? double{wrong} * to_double(element) : double{wrong});
+      EXPECT_FALSE(matmul_check_large(p).ok()) << wrong;
+    }
+    product.c = right;
+    const double lost = std::max(8 * TypeInfo<TypeParam>::kEpsilon, 1.0 / k);  // a term of k, if that is seen
+    for (size_t i = 0; i < product.c.size(); ++i)
+      product.c[i] = from_double<TypeParam>(to_double(right[i]) * (1 - lost));
+    EXPECT_FALSE(matmul_check_large(p).ok());
+  }
+}
+
 // A row of a with a NaN and columns of b with infinities make a row and columns of the like: these are right, nothing else may become
 // so, and what lies among them is still seen.
 TYPED_TEST(MatmulProblem, CheckLargeKnowsInfinityAndNan) {

@@ -224,9 +224,10 @@ struct GemmTolerance {
 // Checks a large product in O(mn + mk + kn) instead of O(mnk); beta has to be 0, for what c held is no longer there.
 //
 // First Freivalds' check (Rusins Freivalds, "Probabilistic Machines Can Use Less Running Time", 1977), three
-// times: for a vector r of random signs, c * r must equal a * (b * r) in every row. Rounding makes them
-// differ by about the root of n times an element's error; one wrong element of c changes a row's sum by its
-// own error, so every row is looked at, and what is not seen is an error below that noise. Then a sample of
+// times: for a vector r of random signs, c * r must equal a * (b * r) in every row. Whatever the errors of a row's elements
+// are, equal ones too, sums of them with random signs exceed eight times the root of the sum of their squares once in 10^13
+// (Hoeffding's inequality), so that much of what the tolerance allows each element is allowed the row. One wrong element of c
+// changes a row's sum by its own error, so every row is looked at, and what is not seen is an error below that noise. Then a sample of
 // elements, the corners among them, against the reference with an element's own tolerance, which sees an
 // error that is small and everywhere, as of a lower precision.
 //
@@ -287,21 +288,25 @@ Report gemm_check_large(const BasicGemm<In, Out, Sum>& p) {
     on_cores(p.k, [&](int i) {
       b_times[static_cast<size_t>(i)] = with_signs([&](int col) { return p.b[p.at_b(i, col)]; });
     });
-    std::vector<double> got(static_cast<size_t>(p.m)), want(static_cast<size_t>(p.m));
+    std::vector<double> got(static_cast<size_t>(p.m)), want(static_cast<size_t>(p.m)),
+        allowed(static_cast<size_t>(p.m));
     on_cores(p.m, [&](int row) {
       if (row_finite[static_cast<size_t>(row)] == 0) return;
       double right = 0;
       for (int i = 0; i < p.k; ++i) right += to_double(p.a[p.at_a(row, i)]) * b_times[static_cast<size_t>(i)];
       got[static_cast<size_t>(row)] = with_signs([&](int col) { return p.c[p.at_c(row, col)]; });
       want[static_cast<size_t>(row)] = alpha * right;
+      double squares = 0;
+      for (int col = 0; col < p.n; ++col) {
+        if (signs[static_cast<size_t>(col)] == 0) continue;
+        const double element = bound.absolute + bound.relative * std::abs(to_double(p.c[p.at_c(row, col)]));
+        squares += element * element;
+      }
+      allowed[static_cast<size_t>(row)] = 8 * std::sqrt(squares);
     });
-    // An element is about sqrt(k) * scale; eight times the root of the sum of n such errors, squared.
-    const double element =
-        bound.absolute + bound.relative * std::sqrt(static_cast<double>(p.k)) * scale * std::abs(alpha);
-    const double tolerance = 8 * element * std::sqrt(static_cast<double>(p.n));
     for (int row = 0; row < p.m; ++row) {
       const size_t i = static_cast<size_t>(row);
-      if (std::abs(got[i] - want[i]) <= tolerance) continue;
+      if (std::isfinite(got[i]) && std::abs(got[i] - want[i]) <= allowed[i]) continue;
       char text[160];
       std::snprintf(text, sizeof text, "row %d: its elements with random signs add up to %.9g, expected %.9g",
                     row, got[i], want[i]);
