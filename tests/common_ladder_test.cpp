@@ -184,9 +184,9 @@ TEST(OneRun, DescribesALadder) {
 TEST(MemoryOfTests, IsSharedOnAGpuWhereNoSanitizerLooksOn) {
   using days::testing_detail::memory_for;
   EXPECT_EQ(memory_for(nullptr, nullptr, true), Memory::kShared);
-  EXPECT_EQ(memory_for("", "/opt/lib.so", true), Memory::kShared);
-  EXPECT_EQ(memory_for(nullptr, "/usr/local/cuda/compute-sanitizer/libInjectionTarget.so", true),
-            Memory::kOwn);
+  EXPECT_EQ(memory_for("", nullptr, true), Memory::kShared);
+  EXPECT_EQ(memory_for(nullptr, "49152", true), Memory::kOwn);
+  EXPECT_EQ(memory_for("shared", "49152", true), Memory::kShared);
   EXPECT_EQ(memory_for("own", nullptr, true), Memory::kOwn);
   EXPECT_EQ(memory_for(nullptr, nullptr, false), Memory::kOwn);
   EXPECT_EQ(memory_for("shared", nullptr, false), Memory::kShared);

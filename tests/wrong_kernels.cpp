@@ -205,14 +205,13 @@ Process& process() {
 
 }  // namespace
 
-Instance::Memory memory_for(const char* asked, const char* preloaded, bool on_gpu) {
+Instance::Memory memory_for(const char* asked, const char* sanitizer, bool on_gpu) {
   const std::string word = asked == nullptr ? "" : asked;
   if (word == "shared") return Instance::Memory::kShared;
   if (word == "own") return Instance::Memory::kOwn;
   if (!word.empty())
     throw std::invalid_argument("DAYS_TEST_MEMORY is \"" + word + "\": it has to be shared or own");
-  const bool watched = preloaded != nullptr && std::strstr(preloaded, "sanitizer") != nullptr;
-  return on_gpu && !watched ? Instance::Memory::kShared : Instance::Memory::kOwn;
+  return on_gpu && sanitizer == nullptr ? Instance::Memory::kShared : Instance::Memory::kOwn;
 }
 
 Instance::Memory memory_of_tests() {
@@ -222,7 +221,7 @@ Instance::Memory memory_of_tests() {
   constexpr bool kOnGpu = true;
 #endif
   static const Instance::Memory memory =
-      memory_for(std::getenv("DAYS_TEST_MEMORY"), std::getenv("LD_PRELOAD"), kOnGpu);
+      memory_for(std::getenv("DAYS_TEST_MEMORY"), std::getenv("NV_SANITIZER_INJECTION_PORT_BASE"), kOnGpu);
   return memory;
 }
 

@@ -17,8 +17,8 @@ namespace days::testing_detail {
 // GPU, unless compute-sanitizer looks on, which knows allocations; the CPU backend watches each by itself. Throws
 // std::invalid_argument for another word.
 Instance::Memory memory_of_tests();
-// `preloaded`: LD_PRELOAD, in which compute-sanitizer's folder is when it runs the program. Both may be null.
-Instance::Memory memory_for(const char* asked, const char* preloaded, bool on_gpu);
+// `sanitizer`: NV_SANITIZER_INJECTION_PORT_BASE, which compute-sanitizer sets for the program that it runs. Both may be null.
+Instance::Memory memory_for(const char* asked, const char* sanitizer, bool on_gpu);
 
 // In the order of their registration.
 std::vector<Wrong>& wrongs();
