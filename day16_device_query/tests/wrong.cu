@@ -29,11 +29,6 @@ void launch_copy(const Copy<uint32_t>& p, cudaStream_t stream) {
   CUDA_CHECK_LAUNCH();
 }
 
-__global__ void right(Copy<uint32_t> p) {
-  const int64_t i = thread_of_grid();
-  if (i < p.n) p.y[i] = p.x[i];
-}
-
 // Every element is its neighbour's.
 __global__ void shifted(Copy<uint32_t> p) {
   const int64_t i = thread_of_grid();
