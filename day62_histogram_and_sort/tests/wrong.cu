@@ -47,9 +47,6 @@ __global__ void byte_overflows_kernel(const uint8_t* keys, uint32_t* counts, int
 void clear(const Histogram<uint8_t>& p, cudaStream_t stream) {
   CUDA_CHECK(cudaMemsetAsync(p.counts, 0, kBins * sizeof(uint32_t), stream));
 }
-void clear(const Compaction<float>& p, cudaStream_t stream) {
-  CUDA_CHECK(cudaMemsetAsync(p.count, 0, sizeof(uint32_t), stream));
-}
 
 // Adds up the tile before alone, as if no tile came before that one.
 __global__ void looks_back_once_kernel(const float* x, float* y, uint32_t* count, int64_t n,
