@@ -16,7 +16,7 @@ __global__ void __launch_bounds__(kThreads) exercise_kernel(const From* x,  // (
   __shared__ To partial[kThreads];
   const int t = threadIdx.x;
   To sum{0};
-  // 1. Add up kItems elements of the block's tile, which begins at blockIdx.x * kTileOfChains: to_total<To>(x[i]) is x[i] as a To.
+  // Add up kItems elements of the block's tile, which begins at blockIdx.x * kTileOfChains: to_total<To>(x[i]) is x[i] as a To.
   //    Which elements are thread t's, so that the lanes of a warp read neighbours? Those from n on are not there.
   // your code
   partial[t] = sum;
@@ -24,8 +24,7 @@ __global__ void __launch_bounds__(kThreads) exercise_kernel(const From* x,  // (
     __syncthreads();
     if (t < half) partial[t] += partial[t + half];
   }
-  // 2. Now partial[0] is the block's sum. One thread writes it to sums[blockIdx.x].
-  // your code
+  if (t == 0) sums[blockIdx.x] = partial[0];
 }
 
 }  // namespace
