@@ -164,7 +164,6 @@ __global__ void __launch_bounds__(kBlock, kResident)
         const Total<T> sum = warps_before<kWarps>(s.of_warps[stage_of(added)]).total;
         days::ptx::st_relaxed_gpu(&words[s.number[stage_of(added)]], word_of(kOwn, sum));
       }
-      __syncwarp();
       if (has(i + 1)) {
         const Wide<T> before = prefix.up_to(words, s.number[stage_of(i + 1)]);
         if (lane == 0) s.before[stage_of(i + 1)] = before;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The day's ladders are tested by themselves, and their wrong kernels are in wrong.cu. Here is the rest.
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -55,6 +56,24 @@ TEST(Day57Refuses, ArraysThatOverlapInPart) {
   }
   const uint8_t head[32] = {};
   EXPECT_THROW(scan_segmented<float>({values, head, values + 4, 32, enough}, nullptr), std::invalid_argument);
+}
+
+// More tiles than the block that scans their sums takes at a time.
+TEST(Day57TileSums, MoreThanOneRound) {
+  constexpr int64_t kTiles = 1100, kSize = kTiles * kTileOfSweeps - 7;
+  std::vector<int32_t> values(kSize);
+  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<int32_t>(i % 1021);
+  const DeviceBuffer<int32_t> x(values);
+  const DeviceBuffer<uint32_t> sums(kTiles);
+  sums_before_tiles<kTileOfSweeps, int32_t>({x.data(), nullptr, kSize, false, {}}, sums.data(), nullptr);
+  CUDA_CHECK(cudaDeviceSynchronize());
+  const std::vector<uint32_t> got = sums.download();
+  uint32_t want = 0;
+  for (size_t tile = 0; tile < got.size(); ++tile) {
+    ASSERT_EQ(got[tile], want) << "tile " << tile;
+    for (size_t i = tile * kTileOfSweeps; i < std::min((tile + 1) * kTileOfSweeps, values.size()); ++i)
+      want += static_cast<uint32_t>(values[i]);
+  }
 }
 
 #ifdef __SIMT__
