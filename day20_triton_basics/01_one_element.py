@@ -10,7 +10,7 @@ from python_days import needs
 
 @triton.jit
 def one_element_kernel(a_ptr, b_ptr, c_ptr):
-    i = tl.program_id(0)  # one number: the program is a block of threads, and they all hold it
+    i = tl.program_id(0)  # one number, which all threads of the program hold
     a = tl.load(a_ptr + i)
     b = tl.load(b_ptr + i)
     tl.store(c_ptr + i, a + b)
