@@ -170,27 +170,27 @@ def lanes(rows=4, cols=16, sector=8):
     return card
 
 
-@picture("rows_in_l1.svg")
-def rows_in_l1(cols=4096, resident=2048, registers=65536, l1=256):
+@picture("rows_in_l2.svg")
+def rows_in_l2(cols=4096, resident=2048, registers=65536, l2=60 * 1024 // 132 // 2):  # of 60 MiB, half for y
     def blocks(threads, each):  # that one multiprocessor holds; a warp is given registers by the 256
         return min(resident // threads, registers // (threads * ((each + 7) // 8 * 8)))
 
-    card = Card("The rows of a multiprocessor, and its L1", 306,
-                f"Rows of {cols} floats that one multiprocessor works on at a time, beside its L1 of {l1} KiB.")
+    card = Card("Rows at work, and their part of L2", 306,
+                f"Rows of {cols} floats that one multiprocessor works on at a time, beside its part of L2, {l2} KiB, if y takes as much.")
     unit, left, top = 0.36, 90, 74
     for i, (name, each, rows_of_block) in enumerate((("shared", 31, 1), ("online", 28, 1), ("warp", 28, BLOCK // 32), ("vectors", 38, 1))):
         rows = blocks(BLOCK, each) * rows_of_block
         kib, y = rows * cols * 4 // 1024, top + 46 * i
-        fits = kib <= l1
+        fits = kib <= l2
         card.text(left - 10, y + 22, name, at="end", bold=True)
         card.box(left, y, kib * unit, 32, SHARED if fits else GLOBAL)
         words = f"{rows} rows, {kib} KiB"
         if fits:
-            card.text(left + l1 * unit + 12, y + 22, words, 16, at="start")
+            card.text(left + l2 * unit + 12, y + 22, words, 16, at="start")
         else:
-            card.text(left + l1 * unit + 12, y + 22, words, 16, BAD, "start", bold=True)
-    card.line(left + l1 * unit, top - 12, left + l1 * unit, top + 176, BAD, 2.4, dashed=True)
-    card.text(left + l1 * unit, top + 196, f"L1: {l1} KiB", 16, BAD, bold=True)
+            card.text(left + l2 * unit + 12, y + 22, words, 16, BAD, "start", bold=True)
+    card.line(left + l2 * unit, top - 12, left + l2 * unit, top + 176, BAD, 2.4, dashed=True)
+    card.text(left + l2 * unit, top + 196, f"L2: {l2} KiB, and as much for y", 16, BAD, bold=True)
     card.text(240, 292, "What fits is read from memory once only.", 16, SOFT)
     return card
 
