@@ -357,20 +357,23 @@ void test_refused_sizes(const LadderInfo& ladder, const Row& row, size_t type) {
   if (::testing::Test::HasFailure()) instances().clear();  // its buffers may have been damaged
 }
 
-// exercise.cu as it is shipped compiles, launches, and writes nothing.
+// exercise.cu as it is shipped compiles, launches, harms nothing, and leaves something to do: a part that is given, such as a
+// tail, may be right on the shapes that need nothing else.
 void test_skeleton(const LadderInfo& ladder, const Row& row) {
   ASSERT_FALSE(device_lost()) << "an earlier kernel's fault left the device unusable";
   Stream stream;
+  int wrong = 0;
   for (const Shape& shape : ladder.test_shapes) {
     Instance& instance = instances().get(ladder, 0, shape, 0);
     if (!instance.supports(row)) continue;
     ++tally().kernels;
     Report report = instance.run(row, stream);
+    wrong += !report.ok();
     if (!report.notes.empty() && report.notes[0] == Report::kByLuck) report.notes.erase(report.notes.begin());
     EXPECT_TRUE(report.notes.empty() || !ladder.types[0].checks.empty())
         << shape.text() << ": " << report.text();
-    EXPECT_EQ(report.unwritten, report.compared) << shape.text() << ": the skeleton writes something";
   }
+  EXPECT_GT(wrong, 0) << "the skeleton is right on every shape: it leaves nothing to do";
 }
 
 // Of this process and of those that it started, wrong kernels' above all.
