@@ -142,8 +142,13 @@ dim3 wider(Grid grid) {
 """
 
 
+LAZY_TRIED = (14, 41)  # days whose rungs all stand up to lazy learners; the others have not been tried whole
+
+
 def lazy_texts(rung):
     """[(what a lazy learner does, the file)]: who does so has not found the rung's idea."""
+    if rung.day.number not in LAZY_TRIED:
+        return []
     start, own = rungs.start_text(rung), rung.file.read_text(encoding="utf-8")
     found = [("the start with four times the blocks", wider(start))]
     alone = [other.file for other in rungs.of_day(rung.day).values()].count(rung.file) == 1

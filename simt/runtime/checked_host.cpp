@@ -122,6 +122,7 @@ const char* remedy(bool write) {
 
 void check_host_memory(const char* p, std::size_t bytes, bool write, void* caller) {
   if (reinterpret_cast<std::uintptr_t>(p) - worker->stacks_begin < worker->stacks_span) return;
+  if (looks_up_lines()) return;
   const Launch& launch = *worker->launch;
   const char* closure = static_cast<const char*>(launch.closure);
   if (p >= closure && p < closure + launch.kernel->argument_bytes) return;
@@ -154,6 +155,17 @@ void check_host_memory(const char* p, std::size_t bytes, bool write, void* calle
   const bool library = in_library(p, &mapping);
   if (!library) mapping = find_mapping(p, &name);
   looking = false;
+  if (!library && mapping.end == 0)
+    return;  // no memory at all: the access faults, and the fault's report says more
+  // Mapped memory without a name is a library's or simt's own, but where it surrounds the device's.
+  constexpr std::uintptr_t kAround = std::uintptr_t{1} << 36;
+  const bool around =
+      reinterpret_cast<std::uintptr_t>(p) + kAround - reinterpret_cast<std::uintptr_t>(shadow.arena) <
+      2 * kAround + shadow.arena_bytes;
+  if (!library && name.empty() && !around) {
+    passes->push_back(mapping);
+    return;
+  }
   const bool heap = name == "[heap]", stack = name == "[stack]";
   if (library || (!name.empty() && !heap && !stack)) {
     passes->push_back(mapping);

@@ -55,7 +55,8 @@ struct Line {
   bool user = false;  // not in simt's own files or the standard library
 };
 std::vector<Line> lines_of(void* return_address);  // innermost inlined function first
-std::string shown_path(const std::string& file);   // relative to the working folder or the repository
+bool looks_up_lines();  // this thread is within lines_of, whose standard library may be an instrumented one
+std::string shown_path(const std::string& file);  // relative to the working folder or the repository
 // One line of a file, empty where it cannot be read; source_text() without its indentation.
 std::string source_line(const std::string& file, int line);
 std::string source_text(const std::string& file, int line);

@@ -174,8 +174,17 @@ std::vector<void*> capture_frames(int most) {
   return frames.addresses;
 }
 
+static thread_local int looking_up = 0;
+
+bool looks_up_lines() {
+  return looking_up != 0;
+}
+
 std::vector<Line> lines_of(void* return_address) {
-  return resolve(reinterpret_cast<std::uintptr_t>(return_address) - 1);  // inside the call
+  ++looking_up;
+  std::vector<Line> lines = resolve(reinterpret_cast<std::uintptr_t>(return_address) - 1);  // inside the call
+  --looking_up;
+  return lines;
 }
 
 bool variable_around(const void* address, const char** begin, std::size_t* bytes, std::string* name) {
