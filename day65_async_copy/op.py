@@ -2,4 +2,4 @@
 """A stencil of 17 points for PyTorch: the Laplace operator of the eighth order, with 0 beyond the border."""
 from gpudays.op import Op
 
-stencil = Op("x[rows, cols] -> y[rows, cols]", "stencil", ("stages5", "plain", "direct"), fixed={"blocks": 2})
+stencil = Op("x[rows, cols] -> y[rows, cols]", "stencil", ("stages9", "plain", "direct"), fixed={"blocks": 2})

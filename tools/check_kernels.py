@@ -6,7 +6,8 @@ In the files of the days, of common/ and of the wrong kernels the statement afte
 or cudaGetLastError). Each rung's file, dayNN_name/NN_idea.cu of a day with a ladder, holds a __global__ function of its own, and what its header comment
 says after "Teaches:", names of instructions or of what brings them about, occurs in its code. Whoever calls a rung from elsewhere
 must know its workspace: what a ladder gives .workspace is a function that a header of the day declares, as LAUNCHER(NAME) or called
-with some extents of the problem. Prints what is not so; exit code 1 then."""
+with some extents of the problem. A rung that an op.py names is one of the day's ladders. Prints what is not so; exit code 1 then."""
+import ast
 import re
 import sys
 from pathlib import Path
@@ -55,6 +56,19 @@ def workspaces(ladder):
         yield code.count("\n", 0, call.start()) + 1, bool(name) and bool(re.search(rf"\bsize_t {name}\(", headers))
 
 
+def operators(path):
+    """(line, rung) of each rung that an op.py gives an Op: its third argument, written there or as a name of the file."""
+    names = {}
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            names[node.targets[0].id] = node.value
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Op":
+            rungs = node.args[2]
+            rungs = names[rungs.id] if isinstance(rungs, ast.Name) else rungs
+            if isinstance(rungs, ast.Tuple):
+                yield from ((node.lineno, one.value) for one in rungs.elts)
+
+
 def main():
     count = unchecked = rungs = bad = 0
     for path in sorted({path for pattern in FILES for path in ROOT.glob(pattern)}):
@@ -77,6 +91,12 @@ def main():
             if not declared:
                 bad += 1
                 print(f"{path.relative_to(ROOT)}:{line}: this workspace is no function of a header: nobody else could call the rung")
+    for path in sorted(ROOT.glob("day[0-9][0-9]_*/op.py")):
+        ladder = (path.parent / "ladder.cpp").read_text(encoding="utf-8")
+        for line, rung in operators(path):
+            if f'"{rung}"' not in ladder:
+                bad += 1
+                print(f"{path.relative_to(ROOT)}:{line}: no ladder of the day has a rung {rung}")
     print(f"{count} launches, {count - unchecked} checks; {rungs} rungs and {asked} workspaces, {bad} not seen")
     return 1 if unchecked or bad or not count or not rungs else 0
 
