@@ -3,7 +3,9 @@
 """What days reads of a ladder.json, and tools/check_kernels.py."""
 import importlib.util
 import json
+import tempfile
 import unittest
+from pathlib import Path
 
 import support
 from days_cli import catalog, ladders
@@ -106,6 +108,12 @@ class Kernels(unittest.TestCase):
         self.assertEqual(list(self.tool.unseen(head + "__global__ void k() { my_mma_sync(\"ldmatrix\"); }")),
                          ["teaches mma_sync, which does not occur in its code",
                           "teaches ldmatrix, which does not occur in its code"])
+
+    def test_rungs_that_operators_name(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "op.py"
+            file.write_text('RUNGS = ("tiled", "plain")\na = Op("x[n] -> y[n]", "a", RUNGS)\nb = Op("x[n] -> y[n]", "b", ("wide",), sums=True)\n')
+            self.assertEqual(list(self.tool.operators(file)), [(2, "tiled"), (2, "plain"), (3, "wide")])
 
 
 if __name__ == "__main__":
