@@ -227,6 +227,12 @@ class Calls(Case):
         self.path.write_text(json.dumps(taken))
         self.assertIn("holds no result that is not here", self.gpu("--take", str(kept)))
         self.assertEqual(json.loads(self.path.read_text()), taken)
+        # A rung that the day has no longer does not come back.
+        self.path.unlink()
+        (self.day / "ladder.json").write_text(json.dumps({"source": "", "ladders": [support.ladder("transpose", {"naive": "transpose_naive"})]}))
+        self.assertIn("3 tables, all new; no rungs of the day any more: padded", self.gpu("--take", str(kept)))
+        self.assertNotIn('"padded"', self.path.read_text())
+        (self.day / "ladder.json").unlink()
         # A machine that is bare goes on.
         self.driver()
         (self.root / "docs").rename(self.folder / "docs of then")

@@ -165,12 +165,13 @@ def take(path):
 
 
 def _take_day(new):
-    """"" where nothing of it is new here."""
+    """"" where nothing of it is new here. Rows of rungs that the day has no longer are left where they are."""
     number = int(new["day"][3:5])
+    new, gone = _of_rungs_here(new)
     target, _ = results.place(paths.ROOT / "docs" / "results" / results.slug(new["device"]["name"]) / f"day{number:02d}.json", new)
     if not target.exists():
         results.write(target, new)
-        return f"{results.shown(target)}: {len(new['tables'])} tables, all new"
+        return f"{results.shown(target)}: {len(new['tables'])} tables, all new{gone}"
     old = results.load(target)
     dates = {results.key(table): table.get("date", old["date"]) for table in old["tables"]}
     whole = {results.key(table): table for table in old["tables"]}
@@ -185,7 +186,19 @@ def _take_day(new):
     results.write(target, merged)
     fresh = sum(results.key(table) not in dates for table in tables)
     kept = len(new["tables"]) - len(late)
-    return (f"{results.shown(target)}: {len(tables)} tables, {fresh} of them new" + (f"; {kept} that were measured later stay" if kept else ""))
+    return (f"{results.shown(target)}: {len(tables)} tables, {fresh} of them new" + (f"; {kept} that were measured later stay" if kept else "") + gone)
+
+
+def _of_rungs_here(new):
+    """(a day's results without the rungs that the day's ladder.json does not name, what is to be said of these)."""
+    file = paths.ROOT / new["day"] / "ladder.json"
+    if not file.is_file():
+        return new, ""
+    here = {(ladder["name"], row["name"]) for ladder in json.loads(file.read_text(encoding="utf-8"))["ladders"] for row in ladder["rows"]}
+    gone = {row["name"] for table in new["tables"] for row in table["rows"] if row["kind"] == "variant" and (table["ladder"], row["name"]) not in here}
+    tables = [{**table, "rows": [row for row in table["rows"] if row["kind"] != "variant" or row["name"] not in gone]} for table in new["tables"]]
+    tables = [table for table in tables if any(row["kind"] == "variant" for row in table["rows"])]
+    return {**new, "tables": tables}, f"; no rungs of the day any more: {', '.join(sorted(gone))}" if gone else ""
 
 
 def _same(old, new):
