@@ -111,6 +111,7 @@ int main() { return backtrace_create_state(nullptr, 0, nullptr, nullptr) == null
 unset(CMAKE_REQUIRED_LIBRARIES)
 if(DAYS_HAVE_LIBBACKTRACE)
   target_link_libraries(simt PUBLIC backtrace)
+  target_compile_definitions(simt PRIVATE SIMT_LIBBACKTRACE=1)
 endif()
 
 set(DAYS_LAUNCHER "${DAYS_SIMTCC}")

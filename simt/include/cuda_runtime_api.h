@@ -17,11 +17,6 @@
 // Inlined where the call stands; the function itself is the runtime's.
 #define SIMT_SEES_EXTENTS extern __inline __attribute__((__always_inline__, __gnu_inline__, __artificial__))
 #define SIMT_EXTENT(pointer) __builtin_object_size(pointer, 0)
-#ifdef __APPLE__
-#define SIMT_ASM_NAME(name) "_" name
-#else
-#define SIMT_ASM_NAME(name) name
-#endif
 
 extern "C" {
 
@@ -249,23 +244,17 @@ cudaError_t cudaMemcpyFromSymbolAsync(void* to, const void* symbol, size_t count
                                       enum cudaMemcpyKind kind, cudaStream_t stream = 0);
 cudaError_t cudaGetSymbolAddress(void** address, const void* symbol);
 #if defined(__OPTIMIZE__) && !defined(SIMT_RUNTIME_SOURCE)
-// A copy where the compiler sees how many bytes follow a pointer in its object: an array, a block that malloc() gave.
+// A copy with the bytes that the compiler sees behind a pointer in its object: an array, a block that malloc() gave; ~0 where it sees
+// none. These are functions of their own, since clang drops an inline function that only calls itself by another name.
 cudaError_t simt_copy_known(void* to, size_t toBytes, const void* from, size_t fromBytes, size_t count,
                             enum cudaMemcpyKind kind);
 cudaError_t simt_copy_known_async(void* to, size_t toBytes, const void* from, size_t fromBytes, size_t count,
                                   enum cudaMemcpyKind kind, cudaStream_t stream);
-cudaError_t simt_copy(void* to, const void* from, size_t count,
-                      enum cudaMemcpyKind kind) __asm__(SIMT_ASM_NAME("cudaMemcpy"));
-cudaError_t simt_copy_async(void* to, const void* from, size_t count, enum cudaMemcpyKind kind,
-                            cudaStream_t stream) __asm__(SIMT_ASM_NAME("cudaMemcpyAsync"));
 SIMT_SEES_EXTENTS cudaError_t cudaMemcpy(void* to, const void* from, size_t count, enum cudaMemcpyKind kind) {
-  if ((SIMT_EXTENT(to) & SIMT_EXTENT(from)) == ~size_t{0}) return simt_copy(to, from, count, kind);
   return simt_copy_known(to, SIMT_EXTENT(to), from, SIMT_EXTENT(from), count, kind);
 }
 SIMT_SEES_EXTENTS cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t count,
                                               enum cudaMemcpyKind kind, cudaStream_t stream) {
-  if ((SIMT_EXTENT(to) & SIMT_EXTENT(from)) == ~size_t{0})
-    return simt_copy_async(to, from, count, kind, stream);
   return simt_copy_known_async(to, SIMT_EXTENT(to), from, SIMT_EXTENT(from), count, kind, stream);
 }
 #endif

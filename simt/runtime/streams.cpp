@@ -495,7 +495,10 @@ bool query(const OperationPtr& operation) {
     host_has_seen(q, *operation);
     return true;
   }
-  if (!running_operation) {
+  if (q.executing) {
+    // The operation that another thread runs may itself wait for the host, which must learn that it is not done.
+    if (!running_operation) q.changed.wait_for(lock, std::chrono::milliseconds(1));
+  } else {
     step(q, operation.get(), lock);
     host_goes_on(q);
   }

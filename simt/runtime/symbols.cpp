@@ -13,11 +13,7 @@
 #include "failures.h"
 #include "module.h"
 
-// GCC finds the header of the library that comes with it; for clang the build may say that the library is
-// linked.
-#if __has_include(<backtrace.h>) && !defined(SIMT_LIBBACKTRACE)
-#define SIMT_LIBBACKTRACE 1
-#endif
+// The build says whether it links libbacktrace: of the compilers only GCC would find its header.
 #ifdef SIMT_LIBBACKTRACE
 extern "C" {
 struct backtrace_state;

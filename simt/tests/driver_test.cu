@@ -5,8 +5,10 @@
 #include <cuda.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstring>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace driver_test {
@@ -64,8 +66,8 @@ TEST(Driver, MemoryStreamsAndAKernel) {
   EXPECT_EQ(cuLaunchKernel(function, 1, 1, 1, 2000, 1, 1, 0, stream, arguments, nullptr),
             static_cast<CUresult>(cudaErrorInvalidConfiguration));
   ASSERT_EQ(cuEventRecord(event, stream), CUDA_SUCCESS);
-  EXPECT_EQ(cuEventQuery(event), CUDA_ERROR_NOT_READY);
   ASSERT_EQ(cuEventSynchronize(event), CUDA_SUCCESS);
+  EXPECT_EQ(cuEventQuery(event), CUDA_SUCCESS);
   std::vector<int> back(16);
   ASSERT_EQ(cuMemcpyDtoH(back.data(), p, 64), CUDA_SUCCESS);
   EXPECT_EQ(back, std::vector<int>(16, 21));
@@ -74,6 +76,33 @@ TEST(Driver, MemoryStreamsAndAKernel) {
   EXPECT_EQ(cuEventDestroy(event), CUDA_SUCCESS);
   EXPECT_EQ(cuMemFree(p), CUDA_SUCCESS);
   cudaGetLastError();
+}
+
+// The stream stands at a host function, whoever runs it, until the host has asked.
+TEST(Driver, AnEventThatHasNotComeYet) {
+  struct Gate {
+    std::atomic<bool> reached{false}, open{false};
+  } gate;
+  const auto wait_at = [](void* data) {
+    auto& g = *static_cast<Gate*>(data);
+    g.reached = true;
+    while (!g.open) std::this_thread::yield();
+  };
+  CUstream stream;
+  CUevent event;
+  ASSERT_EQ(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
+  ASSERT_EQ(cuEventCreate(&event, CU_EVENT_DEFAULT), CUDA_SUCCESS);
+  ASSERT_EQ(cudaLaunchHostFunc(stream, wait_at, &gate), cudaSuccess);
+  ASSERT_EQ(cuEventRecord(event, stream), CUDA_SUCCESS);
+  std::thread other([&] { EXPECT_EQ(cuStreamSynchronize(stream), CUDA_SUCCESS); });
+  while (!gate.reached) std::this_thread::yield();
+  EXPECT_EQ(cuEventQuery(event), CUDA_ERROR_NOT_READY);
+  EXPECT_EQ(cuStreamQuery(stream), CUDA_ERROR_NOT_READY);
+  gate.open = true;
+  other.join();
+  EXPECT_EQ(cuEventQuery(event), CUDA_SUCCESS);
+  EXPECT_EQ(cuStreamDestroy(stream), CUDA_SUCCESS);
+  EXPECT_EQ(cuEventDestroy(event), CUDA_SUCCESS);
 }
 
 // ---- virtual memory ----

@@ -108,7 +108,7 @@ class Simt:
 
     def _make_runtime(self):
         simt, root = self._data["simt"], paths.ROOT
-        includes = [f"-I{root / simt['runtime_include']}"]
+        includes = [f"-I{root / simt['runtime_include']}", *(["-DSIMT_LIBBACKTRACE=1"] if self._backtrace() else [])]
         return [self._object_of("simt", source, self._plain(source, includes, root, simt["runtime_flags"]))
                 for source in settings.expand(simt["runtime"])]
 
@@ -118,11 +118,14 @@ class Simt:
         return Step(self._plain_folder / "libsimt.a", ["ar", "rcs", OUT, *(str(step.output) for step in objects)], [],
                     "libsimt.a", objects)
 
-    def libraries(self):
-        """What the runtime itself is linked with."""
+    def _backtrace(self):
         # libbacktrace comes with GCC and gives reports their lines; elsewhere the runtime does without.
         backtrace = toolchain.output_of([self.cxx, "-print-file-name=libbacktrace.a"]).strip()
-        return [*([backtrace] if Path(backtrace).is_absolute() else []), *self._data["cxx"]["link"], "-ldl"]
+        return [backtrace] if Path(backtrace).is_absolute() else []
+
+    def libraries(self):
+        """What the runtime itself is linked with."""
+        return [*self._backtrace(), *self._data["cxx"]["link"], "-ldl"]
 
     def program(self, name, sources, pictures=None, renamed=None, includes=(), more=(), unwatched=()):
         """unwatched: sources that are compiled as for a plain run. They come last: of a function that both sorts have, the linker takes the
