@@ -13,10 +13,12 @@
 namespace days {
 
 // Bytes read to bytes written.
-enum class Mix { kRead, kWrite, kCopy, kTwoToOne, kThreeToOne };
-inline constexpr Mix kMixes[] = {Mix::kRead, Mix::kWrite, Mix::kCopy, Mix::kTwoToOne, Mix::kThreeToOne};
+enum class Mix { kRead, kWrite, kCopy, kTwoToOne, kThreeToOne, kOneToThree };
+inline constexpr Mix kMixes[] = {Mix::kRead,     Mix::kWrite,      Mix::kCopy,
+                                 Mix::kTwoToOne, Mix::kThreeToOne, Mix::kOneToThree};
 
-// "read-only", "write-only", "copy", "2:1 mix" (two bytes read for each one written), "3:1 mix"
+// "read-only", "write-only", "copy", "2:1 mix" (two bytes read for each one written), "3:1 mix",
+// "1:3 mix"
 const char* mix_name(Mix mix);
 // The mix that a problem's traffic is nearest to.
 Mix mix_of(const Traffic& traffic);

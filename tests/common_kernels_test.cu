@@ -275,7 +275,8 @@ template <days::Mix kMix, int kUnroll>
 std::vector<float> moved(float a_value, float b_value) {
   constexpr size_t kThreads = 64, kBlocks = 3, kCount = kBlocks * kThreads * kUnroll;  // float4s
   const DeviceBuffer<float> a(std::vector<float>(4 * kCount, a_value)),
-      b(std::vector<float>(4 * kCount, b_value)), c(std::vector<float>(4 * kCount, 7)), out(4 * kCount);
+      b(std::vector<float>(4 * kCount, b_value)), c(std::vector<float>(4 * kCount, 7)),
+      out((kMix == days::Mix::kOneToThree ? 3 : 1) * 4 * kCount);
   days::detail::bandwidth_kernel<kMix, kUnroll><<<kBlocks, kThreads>>>(
       reinterpret_cast<const float4*>(a.data()), reinterpret_cast<const float4*>(b.data()),
       reinterpret_cast<const float4*>(c.data()), reinterpret_cast<float4*>(out.data()), kCount);
@@ -290,6 +291,7 @@ void expect_moved() {
   for (const float x : moved<Mix::kCopy, kUnroll>(3, 5)) ASSERT_EQ(x, 3);
   for (const float x : moved<Mix::kTwoToOne, kUnroll>(3, 5)) ASSERT_EQ(x, 8);
   for (const float x : moved<Mix::kThreeToOne, kUnroll>(3, 5)) ASSERT_EQ(x, 15);
+  for (const float x : moved<Mix::kOneToThree, kUnroll>(3, 5)) ASSERT_EQ(x, 3);  // all three arrays
   for (const float x : moved<Mix::kWrite, kUnroll>(3, 5)) ASSERT_EQ(x, 0);
   // Each thread's sum shows that it read all of its values; of zeros nothing is written.
   for (const std::vector<float> sums = moved<Mix::kRead, kUnroll>(3, 5);

@@ -381,6 +381,12 @@ TEST(Limits, MixIsTheNearest) {
   EXPECT_EQ(mix_of({100, 100}), Mix::kCopy);
   EXPECT_EQ(mix_of({200, 100}), Mix::kTwoToOne);
   EXPECT_EQ(mix_of({300, 100}), Mix::kThreeToOne);
+  EXPECT_EQ(mix_of({100, 300}), Mix::kOneToThree);
+  // Four bits and a scale for 64 of them become 16 bits each, and the other way.
+  EXPECT_EQ(mix_of({36, 128}), Mix::kOneToThree);
+  EXPECT_EQ(mix_of({128, 36}), Mix::kThreeToOne);
+  EXPECT_EQ(mix_of({1, 8}), Mix::kWrite);
+  EXPECT_EQ(mix_of({40, 60}), Mix::kCopy);
 }
 
 TEST(Ladder, KnowsTheDayOfItsFile) {

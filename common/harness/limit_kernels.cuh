@@ -18,7 +18,8 @@
 namespace days::detail {
 
 // Memory is kept busy by bytes in flight: each thread issues kUnroll 16-byte loads before it uses the first,
-// and a block's loads cover one contiguous piece. `n` counts float4s and is a multiple of a block's piece.
+// and a block's loads cover one contiguous piece. `n` counts float4s and is a multiple of a block's piece. Of the
+// 1:3 mix `out` has three arrays.
 template <Mix kMix, int kUnroll>
 __global__ void bandwidth_kernel(const float4* a, const float4* b, const float4* c, float4* out, size_t n) {
   const size_t first = size_t{blockIdx.x} * blockDim.x * kUnroll + threadIdx.x;
@@ -41,11 +42,13 @@ __global__ void bandwidth_kernel(const float4* a, const float4* b, const float4*
 #pragma unroll
     for (int i = 0; i < kUnroll; ++i) {
       float4 value = make_float4(0, 0, 0, 0);
-      if (kMix == Mix::kCopy) value = x[i];
+      if (kMix == Mix::kCopy || kMix == Mix::kOneToThree) value = x[i];
       if (kHasY) value = make_float4(x[i].x + y[i].x, x[i].y + y[i].y, x[i].z + y[i].z, x[i].w + y[i].w);
       if (kMix == Mix::kThreeToOne)
         value = make_float4(value.x + z[i].x, value.y + z[i].y, value.z + z[i].z, value.w + z[i].w);
-      out[first + i * size_t{blockDim.x}] = value;
+      const size_t at = first + i * size_t{blockDim.x};
+      out[at] = value;
+      if (kMix == Mix::kOneToThree) out[n + at] = out[2 * n + at] = value;
     }
   }
 }

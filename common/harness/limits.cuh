@@ -34,14 +34,17 @@ const char* mix_name(Mix mix) {
       return "2:1 mix";
     case Mix::kThreeToOne:
       return "3:1 mix";
+    case Mix::kOneToThree:
+      return "1:3 mix";
   }
   return "";
 }
 
 Mix mix_of(const Traffic& traffic) {
   const double read =
-      traffic.bytes() > 0 ? traffic.read / traffic.bytes() : 0.5;  // 0, 1/2, 2/3, 3/4 and 1 are measured
-  if (read < 0.25) return Mix::kWrite;
+      traffic.bytes() > 0 ? traffic.read / traffic.bytes() : 0.5;  // 0, 1/4, 1/2, 2/3, 3/4 and 1 are measured
+  if (read < 0.5 * (1.0 / 4)) return Mix::kWrite;
+  if (read < 0.5 * (1.0 / 4 + 1.0 / 2)) return Mix::kOneToThree;
   if (read < 0.5 * (1.0 / 2 + 2.0 / 3)) return Mix::kCopy;
   if (read < 0.5 * (2.0 / 3 + 3.0 / 4)) return Mix::kTwoToOne;
   if (read < 0.5 * (3.0 / 4 + 1)) return Mix::kThreeToOne;
@@ -130,10 +133,10 @@ void add_candidates(std::vector<std::function<void(cudaStream_t)>>& candidates, 
     candidates.push_back([=](cudaStream_t stream) {
       const size_t piece = static_cast<size_t>(threads) * kUnroll;
       const unsigned blocks = static_cast<unsigned>(each / piece);
-      float4* out = kMix == Mix::kRead || kMix == Mix::kWrite ? buffer
-                    : kMix == Mix::kCopy                      ? buffer + each
-                    : kMix == Mix::kTwoToOne                  ? buffer + 2 * each
-                                                              : buffer + 3 * each;
+      float4* out = kMix == Mix::kRead || kMix == Mix::kWrite        ? buffer
+                    : kMix == Mix::kCopy || kMix == Mix::kOneToThree ? buffer + each
+                    : kMix == Mix::kTwoToOne                         ? buffer + 2 * each
+                                                                     : buffer + 3 * each;
       bandwidth_kernel<kMix, kUnroll>
           <<<blocks, threads, 0, stream>>>(buffer, buffer + each, buffer + 2 * each, out, each);
       CUDA_CHECK_LAUNCH();
@@ -143,7 +146,19 @@ void add_candidates(std::vector<std::function<void(cudaStream_t)>>& candidates, 
 
 // How many equal arrays a mix moves.
 inline size_t arrays_of(Mix mix) {
-  return mix == Mix::kThreeToOne ? 4 : mix == Mix::kTwoToOne ? 3 : mix == Mix::kCopy ? 2 : 1;
+  switch (mix) {
+    case Mix::kRead:
+    case Mix::kWrite:
+      return 1;
+    case Mix::kCopy:
+      return 2;
+    case Mix::kTwoToOne:
+      return 3;
+    case Mix::kThreeToOne:
+    case Mix::kOneToThree:
+      return 4;
+  }
+  return 0;
 }
 
 // Every way of moving the mix through `buffer`, whose arrays hold `each` float4s: a multiple of 4096, a
@@ -180,6 +195,8 @@ inline std::vector<std::function<void(cudaStream_t)>> bandwidth_candidates(Mix m
       return bandwidth_candidates<Mix::kTwoToOne>(buffer, each);
     case Mix::kThreeToOne:
       return bandwidth_candidates<Mix::kThreeToOne>(buffer, each);
+    case Mix::kOneToThree:
+      return bandwidth_candidates<Mix::kOneToThree>(buffer, each);
   }
   return {};
 }
