@@ -10,13 +10,16 @@
 
 #include <cstdint>
 
+#include "common/attention/softmax.cuh"
+#include "common/attention/tensor.cuh"
 #include "common/check.h"
 #include "common/util.h"
-#include "day43_flash_attention/softmax.cuh"
-#include "day43_flash_attention/tensor.cuh"
+#include "day43_flash_attention/attention.h"
 
 namespace day43 {
 namespace {
+
+using namespace days::attention;
 
 constexpr int kWarps = 4, kThreads = kWarps * days::kWarpSize, kQueries = 16 * kWarps, kKeys = 64;
 

@@ -12,10 +12,8 @@
 namespace day43 {
 
 using days::Attention;
-
-// What tensor cores multiply.
-template <class T>
-concept Half = std::is_same_v<T, days::half> || std::is_same_v<T, days::bf16>;
+using days::for_dim;
+using days::Half;
 
 // What all but naive need besides.
 inline constexpr auto kAligned = days::needs(
@@ -40,12 +38,5 @@ void attention_turing(const Attention<days::half>&, cudaStream_t);
 
 // Yours: exercise.cu. Takes what tiled takes.
 void exercise(const Attention<float>&, cudaStream_t);
-
-// A head's dimension as a compile-time constant: calls launch(std::integral_constant<int, 64 or 128>).
-template <class Launch>
-void for_dim(int dim, const Launch& launch) {
-  if (dim == 64) return launch(std::integral_constant<int, 64>{});
-  return launch(std::integral_constant<int, 128>{});
-}
 
 }  // namespace day43

@@ -13,9 +13,9 @@
 
 #include "common/check.h"
 #include "common/ptx.h"
+#include "common/ring.cuh"
 #include "common/tensor_map.h"
 #include "day65_async_copy/march.cuh"
-#include "day65_async_copy/ring.cuh"
 #include "day65_async_copy/stencil.h"
 
 namespace day65 {
@@ -31,7 +31,8 @@ struct alignas(128) Box {
 struct Stage {
   Box box[kBoxes];
 };
-using TensorRing = Ring<Stage, kStages, kThreads / days::kWarpSize>;
+using days::Turn;
+using TensorRing = days::Ring<Stage, kStages, kThreads / days::kWarpSize>;
 
 // The warp that asks for the boxes of all stages, in turn.
 __device__ void produce(TensorRing& ring, const CUtensorMap& in_map, const Part& part) {

@@ -140,4 +140,13 @@ struct Sums {
   }
 };
 
+// The rows of a stage of rung tensor. One wait, one arrival and one announcement are then for three rows.
+inline constexpr int kRows = 3;
+
+// How many stages bring all rows that a part needs. The sums go by nine names, so it is a multiple of nine rows; what comes
+// behind the last one is added to sums that nobody stores.
+__device__ inline int stages_of(const Part& part) {
+  return (part.last - part.first + 2 * kRadius + kSums - 1) / kSums * (kSums / kRows);
+}
+
 }  // namespace day65

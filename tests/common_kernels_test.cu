@@ -14,12 +14,14 @@
 
 #include "common/buffer.h"
 #include "common/check.h"
+#include "common/device.h"
 #include "common/epilogue.cuh"
 #include "common/harness.h"
 #include "common/harness/limit_kernels.cuh"
 #include "common/ptx.h"
 #include "common/random.h"
 #include "common/reduce.cuh"
+#include "common/ring.cuh"
 #include "common/stream.h"
 #include "common/ticket.cuh"
 #include "common/types.h"
@@ -223,6 +225,50 @@ TEST(Ticket, OneBlockIsLastAndSeesAllOthersInEachLaunch) {
       CUDA_CHECK(cudaMemset(places.data(), 0, blocks * sizeof(unsigned)));
     }
   }
+}
+
+// ---- Ring: who fills and who uses go by the same turns, so where these are wrong for both, results may still be right.
+
+__global__ void turns_kernel(int* out, int turns) {
+  days::Turn<4> turn;
+  for (int i = 0; i < turns; ++i, turn.next()) {
+    out[2 * i] = turn.stage;
+    out[2 * i + 1] = static_cast<int>(turn.phase);
+  }
+}
+
+TEST(Ring, EachStageHasItsTurnInEachPhase) {
+  constexpr int kTurns = 13;
+  const DeviceBuffer<int> out(2 * kTurns);
+  turns_kernel<<<1, 1>>>(out.data(), kTurns);
+  CUDA_CHECK(cudaDeviceSynchronize());
+  const std::vector<int> got = out.download();
+  for (int i = 0; i < kTurns; ++i) {
+    EXPECT_EQ(got[2 * static_cast<size_t>(i)], i % 4) << "stage of turn " << i;
+    EXPECT_EQ(got[2 * static_cast<size_t>(i) + 1], i / 4 % 2) << "phase of turn " << i;
+  }
+}
+
+// Two warps read a stage, one after the other.
+__global__ void releases_kernel(int* out) {
+  constexpr int kReaders = 2, kStage = 1;
+  __shared__ days::Ring<int4, 3, kReaders> ring;
+  ring.init();
+  for (int reader = 0; reader < kReaders; ++reader) {
+    if (static_cast<int>(threadIdx.x) / days::kWarpSize == reader) ring.release(kStage);
+    __syncthreads();
+    if (threadIdx.x == 0) out[reader] = days::ptx::mbarrier_test_wait_parity(&ring.empty[kStage], 0);
+    __syncthreads();
+  }
+}
+
+// One arrival a warp: with more, a stage would be filled again while another warp still reads it.
+TEST(Ring, StageIsEmptyOnceAllWarpsHaveReadIt) {
+  if (!days::sm_80.met(days::current_device())) GTEST_SKIP() << "no mbarriers before compute capability 8.0";
+  const DeviceBuffer<int> out(2);
+  releases_kernel<<<1, 2 * days::kWarpSize>>>(out.data());
+  CUDA_CHECK(cudaDeviceSynchronize());
+  EXPECT_EQ(out.download(), (std::vector<int>{0, 1}));
 }
 
 // ---- Sixteen bytes at a time

@@ -8,8 +8,10 @@
 #include <cuda_runtime.h>
 
 #include <cstdint>
+#include <type_traits>
 
 #include "common/check.h"
+#include "common/types.h"
 #include "common/util.h"
 
 namespace days {
@@ -29,6 +31,10 @@ struct Attention {
   float scale;  // of the scores, 1 / sqrt(dim) as a rule; positive
   bool causal;
 };
+
+// What tensor cores multiply.
+template <class T>
+concept Half = std::is_same_v<T, days::half> || std::is_same_v<T, days::bf16>;
 
 inline constexpr int kMaxSeq = 1 << 30;  // so that positions add up without overflow
 
@@ -57,6 +63,13 @@ unsigned attention_blocks(const Attention<T>& p, int rows, const char* variant) 
   require(blocks <= static_cast<double>(kMaxGridX), variant, ": a grid has at most 2147483647 blocks, not",
           blocks);
   return static_cast<unsigned>(blocks);
+}
+
+// A head's dimension as a compile-time constant: calls launch(std::integral_constant<int, 64 or 128>).
+template <class Launch>
+void for_dim(int dim, const Launch& launch) {
+  if (dim == 64) return launch(std::integral_constant<int, 64>{});
+  return launch(std::integral_constant<int, 128>{});
 }
 
 }  // namespace days

@@ -14,10 +14,8 @@
 
 namespace day65 {
 
-// ring.cu
-void ring_turns(int* out, int turns);
+// stages.cu
 void ring_stages(int* out, int parts);
-void ring_releases(int* out);
 
 namespace {
 
@@ -94,19 +92,6 @@ TEST(Day65March, DealsOutLargeFields) {
   }
 }
 
-// A ring that goes by fewer stages than it has gives the right sums, but has less under way.
-TEST(Day65Ring, EachStageHasItsTurnInEachPhase) {
-  constexpr int kTurns = 13;
-  const days::DeviceBuffer<int> out(2 * kTurns);
-  ring_turns(out.data(), kTurns);
-  CUDA_CHECK(cudaDeviceSynchronize());
-  const std::vector<int> got = out.download();
-  for (int i = 0; i < kTurns; ++i) {
-    EXPECT_EQ(got[2 * static_cast<size_t>(i)], i % 4) << "stage of turn " << i;
-    EXPECT_EQ(got[2 * static_cast<size_t>(i) + 1], i / 4 % 2) << "phase of turn " << i;
-  }
-}
-
 // Whole rounds of nine rows, in stages of three, and none that brings no row of the part.
 TEST(Day65Ring, BringsNoMoreRoundsThanThePartNeeds) {
   constexpr int kParts = 64;
@@ -120,15 +105,6 @@ TEST(Day65Ring, BringsNoMoreRoundsThanThePartNeeds) {
     EXPECT_GE(brought, needed) << rows;
     EXPECT_LT(brought, needed + 9) << rows;
   }
-}
-
-// One arrival a warp: with more, a stage would be filled again while another warp still reads it.
-TEST(Day65Ring, StageIsEmptyOnceAllWarpsHaveReadIt) {
-  if (!days::sm_80.met(days::current_device())) GTEST_SKIP() << "no mbarriers before compute capability 8.0";
-  const days::DeviceBuffer<int> out(2);
-  ring_releases(out.data());
-  CUDA_CHECK(cudaDeviceSynchronize());
-  EXPECT_EQ(out.download(), (std::vector<int>{0, 1}));
 }
 
 }  // namespace

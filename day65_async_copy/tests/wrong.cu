@@ -9,9 +9,9 @@
 #include "common/check.h"
 #include "common/must_reject.h"
 #include "common/ptx.h"
+#include "common/ring.cuh"
 #include "common/util.h"
 #include "day65_async_copy/march.cuh"
-#include "day65_async_copy/ring.cuh"
 #include "day65_async_copy/stencil.h"
 
 namespace day65 {
@@ -135,7 +135,7 @@ enum class Engine { kEarlyPhase, kNoZeros, kStalePhase };
 // A thread asks for the next row in one bulk copy, into a ring of two stages.
 template <Engine kBug>
 __global__ void __launch_bounds__(kThreads) engine_kernel(const Stencil<float> p, const March march) {
-  __shared__ Ring<Row, 2, kThreads / days::kWarpSize> ring;
+  __shared__ days::Ring<Row, 2, kThreads / days::kWarpSize> ring;
   const Part part(p, march);
   const int begin = max(part.first - kRadius, 0), end = min(part.last + kRadius, p.rows);
   const int from = max(part.left, 0), to = min(part.left + kTile, p.cols);
@@ -148,7 +148,7 @@ __global__ void __launch_bounds__(kThreads) engine_kernel(const Stencil<float> p
     }
   }
   ring.init();
-  Turn<2> fill, use;
+  days::Turn<2> fill, use;
   const auto fetch = [&](int row) {
     days::ptx::mbarrier_wait(&ring.empty[fill.stage], fill.phase ^ 1);
     days::ptx::mbarrier_arrive_expect_tx(&ring.full[fill.stage], bytes);

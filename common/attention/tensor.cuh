@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What the tensor-core rungs are made of: tiles in shared memory, and a warp's products and softmax in
-// registers.
+// What attention on tensor cores is made of: tiles in shared memory, and a warp's products in registers. Day 43
+// takes it apart.
 //
 // A warp has kM times 16 queries. Its scores of 8 keys are one accumulator of mma: lane 4 * g + t holds rows
 // g and g + 8, columns 2 * t and 2 * t + 1. Two such accumulators, rounded to T, are just the fragment that
@@ -11,11 +11,11 @@
 #include <cstdint>
 #include <cstring>
 
+#include "common/problems/attention.h"
 #include "common/ptx.h"
 #include "common/util.h"
-#include "day43_flash_attention/attention.h"
 
-namespace day43 {
+namespace days::attention {
 
 inline constexpr int kChunk = 8;  // halves in 16 bytes, which is what is moved at a time
 
@@ -161,4 +161,4 @@ __device__ __forceinline__ void multiply_values(float (&o)[kM][kD][4], const flo
     }
   }
 }
-}  // namespace day43
+}  // namespace days::attention

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
 //
-// The softmax of a warp's scores, in the registers in which mma leaves them (tensor.cuh).
+// The softmax of a warp's scores, in the registers in which mma leaves them (tensor.cuh). Day 43
+// takes it apart.
 #pragma once
 
 #include <cstdint>
 
+#include "common/attention/tensor.cuh"
 #include "common/ptx.h"
 #include "common/util.h"
-#include "day43_flash_attention/tensor.cuh"
 
-namespace day43 {
+namespace days::attention {
 
 inline constexpr float kLog2E = 1.4426950408889634f;
 
@@ -151,4 +152,4 @@ __device__ __forceinline__ void store_rows(const Attention<T>& p, int64_t head, 
   }
 }
 
-}  // namespace day43
+}  // namespace days::attention

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 //
-// What a block of the later rungs knows and holds: its queries, and tiles that are filled while
-// others are used.
+// What a block of attention's kernels knows and holds: its queries, and tiles that are filled while others are
+// used. Day 43 takes it apart (day43_flash_attention/04_async.cu, 05_skipping.cu).
 #pragma once
 
 #include <cstdint>
 
+#include "common/attention/tensor.cuh"
 #include "common/ptx.h"
 #include "common/util.h"
-#include "day43_flash_attention/tensor.cuh"
 
-namespace day43 {
+namespace days::attention {
 
 // The kQueries of a block and the kRows of this warp. Neighbouring blocks have one head, so that its keys and
 // values come from DRAM once; under a causal mask the blocks with most keys come first instead, of all heads,
@@ -76,4 +76,4 @@ __device__ __forceinline__ auto kept(const uint32_t (&q)[kSteps][kM][4]) {
   };
 }
 
-}  // namespace day43
+}  // namespace days::attention
