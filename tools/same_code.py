@@ -190,12 +190,27 @@ def counted(path):
     return verdict
 
 
+def profiled(path):
+    """Judges a file of profiles, each of which names its commit."""
+    data = json.loads(path.read_text(encoding="utf-8"))
+    sm = next(results.load(other)["device"]["sm"] for other in sorted(path.parent.parent.glob("day[0-9][0-9].json")))
+    good, bad, commits = set(), set(), {}
+    for row in data["rows"]:
+        commits.setdefault(row["commit"].rstrip("+"), []).append(row)
+    for commit, rows in commits.items():
+        one, other = judge(data["day"], rows, commit, sm)
+        good, bad = good | one, bad | other
+    path.write_text(json.dumps(data, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    return good, bad
+
+
 def main(words):
     if any(not re.fullmatch(r"\d{1,2}", word) for word in words):
         print(__doc__, file=sys.stderr)
         return 2
     good = bad = 0
-    for pattern, judged in (("docs/results/*/day[0-9][0-9].json", measured), ("docs/results/*/counters/day[0-9][0-9].json", counted)):
+    for pattern, judged in (("docs/results/*/day[0-9][0-9].json", measured), ("docs/results/*/counters/day[0-9][0-9].json", counted),
+                            ("docs/results/*/profiles/day[0-9][0-9].json", profiled)):
         for path in sorted(ROOT.glob(pattern)):
             if not words or int(path.stem[3:]) in map(int, words):
                 one, other = judged(path)
