@@ -29,6 +29,7 @@ sys.path.insert(0, str(ROOT / "tools"))
 from days_cli import (catalog, console, exercises, judge, kinds, ladders, paths, program_day, program_judge,  # noqa: E402
                       python_judge, python_ladders, rung_gates, rungs)
 from days_cli.errors import DaysError  # noqa: E402
+from days_cli.stages import STAGES  # noqa: E402
 
 _SAMPLE = 2  # rungs of a day
 
@@ -237,10 +238,10 @@ def main(words):
             wrong = []
             if skeleton != [("correct", "FAIL")]:
                 wrong.append(f"the skeleton: {skeleton}, expected to fail stage 1")
-            if any(verdict == "FAIL" for _, verdict in solution) or len(solution) != len(judge.STAGES):
+            if any(verdict == "FAIL" for _, verdict in solution) or len(solution) != len(STAGES):
                 wrong.append(f"the solution {exercise['solution']}: {solution}")
                 wrong += [f"    {line}" for stage in told if stage.verdict == "FAIL" for line in [stage.about, *stage.lines]]
-            if any(verdict == "FAIL" for _, verdict in hint) or hint and len(hint) != len(judge.STAGES):
+            if any(verdict == "FAIL" for _, verdict in hint) or hint and len(hint) != len(STAGES):
                 wrong.append(f"hint 3, its holes filled: {hint}")
                 wrong += [f"    {line}" for stage in told_of_hint if stage.verdict == "FAIL" for line in [stage.about, *stage.lines]]
             races = {"ok", "skip"} if day.kind == "python" else {"ok"}  # where no order of threads can matter

@@ -19,8 +19,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(ROOT / "tools"))
-from days_cli import catalog, ladders, paths, settings, toolchain  # noqa: E402
-from days_cli.commands import asm  # noqa: E402
+from days_cli import catalog, ladders, nvcc_code, paths, settings, toolchain  # noqa: E402
 from days_cli.errors import DaysError  # noqa: E402
 
 FLAGS = ("", "-fmad=false", "-prec-sqrt=false", "-ftz=true", "-prec-div=false", "-ftz=true -prec-div=false", "-use_fast_math")
@@ -32,13 +31,13 @@ _TYPE = (("__nv_bfloat16", "bf16"), ("__half", "fp16"), ("float", "fp32"))
 
 def listings(source, flags, arch="90a"):
     """{demangled name: nvdisasm's lines} of the kernels of a file."""
-    command, disassembler = asm._tools(int(arch[:2]), True)
+    command, disassembler = nvcc_code.tools(int(arch[:2]), True)
     cubin = paths.BUILD / "asm" / f"instructions-{source.stem}.cubin"
     cubin.parent.mkdir(parents=True, exist_ok=True)
-    asm._run([*command, "-std=" + settings.load()["cxx"]["standard"], "-O3", f"-arch=sm_{arch}", "-cubin", "-I" + str(ROOT), *flags,
+    nvcc_code.call([*command, "-std=" + settings.load()["cxx"]["standard"], "-O3", f"-arch=sm_{arch}", "-cubin", "-I" + str(ROOT), *flags,
               source, "-o", cubin], f"nvcc {source}")
     kernels, lines = {}, None
-    for line in asm._run([disassembler, "-c", cubin], "nvdisasm").splitlines():
+    for line in nvcc_code.call([disassembler, "-c", cubin], "nvdisasm").splitlines():
         match = re.match(r"^\.text\.(\S+):", line)
         if match:
             name = subprocess.run(["c++filt", match[1]], stdout=subprocess.PIPE, text=True, check=True).stdout.strip()

@@ -14,8 +14,7 @@ from pathlib import Path
 from unittest import mock
 
 import support
-from days_cli import paths, sass, toolchain
-from days_cli.commands import asm
+from days_cli import nvcc_code, paths, sass, toolchain
 from days_cli.errors import DaysError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -191,7 +190,7 @@ case "$*" in *-gi*) cat {self.bin}/sass ;; *) cat {self.bin}/elf ;; esac
 
     def test_without_the_tools_it_says_what_to_install(self):
         with mock.patch.dict(os.environ, _ELSEWHERE, clear=True):
-            if asm.disassembler():
+            if nvcc_code.disassembler():
                 self.skipTest("an nvdisasm is here")
         (self.bin / "nvdisasm").unlink()
         done = self.days("--file", str(self.source))
@@ -220,7 +219,7 @@ class Mine(support.Case):
         paths.MY.mkdir()
         mine = paths.MY / "day13_padded.cu"
         mine.write_text("// mine")
-        with mock.patch.object(asm, "compiled", side_effect=DaysError("seen")) as compiled:
+        with mock.patch.object(nvcc_code, "compiled", side_effect=DaysError("seen")) as compiled:
             self.days("asm", "13", "padded", "--mine")
         self.assertEqual(compiled.call_args[0][0], [mine])
 

@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 from unittest import mock
 
 import support
-from days_cli import catalog, exercises, judge, main, outputs, paths, programs, traces
+from days_cli import catalog, counting, exercises, gates, judge, main, outputs, paths, programs, stages, traces
 from days_cli.commands import hint, solution
 from days_cli.errors import DaysError
 from days_cli.patterns import pattern
@@ -121,7 +121,7 @@ class WrongElements(unittest.TestCase):
             file = Path(folder) / "mine.cu"
             file.write_text(text)
             kernel = mock.Mock(file=str(file))
-            told = [judge.Told({}, cases, len(cases), programs.Ended(1, True, True, stderr=said))
+            told = [stages.Told({}, cases, len(cases), programs.Ended(1, True, True, stderr=said))
                     for cases, said in (([failed, case("ok", n=9)], ""), ([failed], self.REPORT))]
             with mock.patch.object(judge, "_cases", side_effect=told):
                 return judge.correct(kernel)[1].lines
@@ -189,7 +189,7 @@ class Files(unittest.TestCase):
             self.assertIn(said, out)
 
     def run_check(self, verdict="ok"):
-        stage = judge.Stage("correct", verdict, "told")
+        stage = stages.Stage("correct", verdict, "told")
         with mock.patch.object(judge, "judge", lambda kernel, begun, told: [told(stage), stage][1:]):
             return self.run_days("check", "5")
 
@@ -362,8 +362,8 @@ class Files(unittest.TestCase):
         def measure(kernel):
             if kernel.file and not complete:
                 raise DaysError("my/day05.cu does not compile")
-            return dict(counted, wasted_sectors=0.75) if kernel.file else counted, []
-        with mock.patch.object(judge, "measure", measure):
+            return dict(counted, wasted_sectors=0.75) if kernel.file else counted, [], []
+        with mock.patch.object(counting, "measure", measure):
             complete = True
             out = self.run_days("solution", "5", "--yes")[1]
             self.assertRegex(out, r" +yours +lanes_across\n")
@@ -375,32 +375,32 @@ class Files(unittest.TestCase):
 
     def test_gates_on_launches_and_workspace(self):
         kernel = judge.Kernel(self.day)
-        none = {gate.key: gate.unset for gate in judge.GATES}
-        counted = {**{gate.key: 0 for gate in judge.GATES}, "launches": 2, "workspace": 4096, "blocks": 8}
+        none = {gate.key: gate.unset for gate in gates.GATES}
+        counted = {**{gate.key: 0 for gate in gates.GATES}, "launches": 2, "workspace": 4096, "blocks": 8}
         few = mock.Mock(blocks=8, block=(32, 8, 1), lines=[])
         few.name = "few_kernel"
-        with mock.patch.object(judge, "measure", lambda kernel: (counted, [few])):
+        with mock.patch.object(counting, "measure", lambda kernel: (counted, [few], [])):
             stage = judge.counters(kernel, {**none, "blocks": 64})
             self.assertEqual((stage.verdict, stage.about, stage.lines[0]), ("FAIL", "blocks of the smallest launch 8, at least 64",
                                                                             "Launched: few_kernel with 8 blocks of 256 threads"))
-            for gates, verdict, about in (({"launches": 1}, "FAIL", "launches 2, at most 1"),
+            for asked, verdict, about in (({"launches": 1}, "FAIL", "launches 2, at most 1"),
                                           ({"launches": 2}, "ok", "launches 2, at most 2"),
                                           ({"workspace": 0}, "FAIL", "bytes of workspace written 4096, at most 0"),
                                           ({"workspace": 4096}, "ok", "bytes of workspace written 4096, at most 4096"),
                                           ({}, "skip", "this exercise has no gate on counters")):
-                stage = judge.counters(kernel, {**none, **gates})
+                stage = judge.counters(kernel, {**none, **asked})
                 self.assertEqual((stage.verdict, stage.about), (verdict, about))
 
     def test_waste_of_fewer_sectors_passes(self):
         """Blocks of 16 x 16 ask for half sectors, and for fewer of them than blocks of 32 x 8 do."""
-        none = {gate.key: gate.unset for gate in judge.GATES}
-        counted = {gate.key: 0 for gate in judge.GATES}
+        none = {gate.key: gate.unset for gate in gates.GATES}
+        counted = {gate.key: 0 for gate in gates.GATES}
         line = mock.Mock(space="global", sectors=4, least=2, file="my/day05.cu", line=7, verb="read", text="a[i]")
         launch = mock.Mock(lines=[line])
 
         def measure(kernel):
-            return (dict(counted, sectors=2000) if kernel.variant == "lanes_across" else mine), [launch]
-        with mock.patch.object(judge, "measure", measure):
+            return (dict(counted, sectors=2000) if kernel.variant == "lanes_across" else mine), [launch], []
+        with mock.patch.object(counting, "measure", measure):
             for sectors, verdict, about in ((1800, "ok", "wasted sectors 50%, 1,800 sectors in all, lanes_across moves 2,000"),
                                             (2001, "FAIL", "wasted sectors 50%, at most 10%")):
                 mine = dict(counted, wasted_sectors=0.5, sectors=sectors)
@@ -408,7 +408,7 @@ class Files(unittest.TestCase):
                 self.assertEqual((stage.verdict, stage.about), (verdict, about))
 
     def test_launches_are_measured(self):
-        values, _ = judge.measure(judge.Kernel(self.day, "lanes_across"))
+        values = counting.measure(judge.Kernel(self.day, "lanes_across"))[0]
         self.assertEqual((values["launches"], values["workspace"]), (1, 0))
 
     def test_a_day_without_exercise(self):

@@ -12,7 +12,7 @@ import xml.etree.ElementTree as ElementTree
 from unittest import mock
 
 import support
-from days_cli import trace_picture, trace_text, traces
+from days_cli import counting, trace_picture, trace_text, traces
 from days_cli.commands import explain
 from days_cli.errors import DaysError
 from support import ROOT
@@ -258,10 +258,10 @@ class Command(support.Case):
         files = ["common/harness/fill.cuh", "day12_layer_norm/08_grad_partials.cu", "common/sum_partials.cuh", "common/harness.cu",
                  "my/day12.cu", "day13_transpose/01_naive.cu"]
         data = {"kernels": [{"file": file} for file in files]}
-        counted = [kernel["file"] for kernel in explain._of_day(data, day, "my/day12.cu")["kernels"]]
+        counted = [kernel["file"] for kernel in counting.of_day(data, day, "my/day12.cu")["kernels"]]
         self.assertEqual(counted, ["day12_layer_norm/08_grad_partials.cu", "common/sum_partials.cuh", "my/day12.cu"])
         cub = {"kernels": [{"file": files[0]}, {"file": "cub/device.cuh"}]}  # a baseline has no kernel of ours
-        self.assertEqual(explain._of_day(cub, day)["kernels"], [{"file": "cub/device.cuh"}])
+        self.assertEqual(counting.of_day(cub, day)["kernels"], [{"file": "cub/device.cuh"}])
 
     def test_unknown_variant(self):
         self.fails("5 lanes_acros", 'day 05 matmul has no variant "lanes_acros". Nearest: lanes_across', "./days explain 5 lanes_across")

@@ -11,8 +11,8 @@ from pathlib import Path
 from unittest import mock
 
 import support
-from days_cli import exercises, judge, programs, run_build
-from days_cli.commands import explain
+from days_cli import counting, exercises, gates, judge, programs, run_build
+from days_cli.errors import DaysError
 
 FAULTS = Path(__file__).resolve().with_name("faults.cu")
 
@@ -156,18 +156,18 @@ class Fake(support.Case):
         for code, said in ((2, "no variant x"), (3, "No space left on device")):
             kernel = self.told('{"ladder": "x", "cases": 2}', ["ok"], f"tell.write('end {code}\\n')\n"
                                f"sys.stderr.write('error: {said}\\n')\nsys.exit({code})")
-            with self.assertRaises(judge.DaysError) as raised:
+            with self.assertRaises(DaysError) as raised:
                 judge.correct(kernel)
             self.assertEqual((raised.exception.code, raised.exception.message), (code, said))
 
     def test_a_main_of_its_own(self):
         kernel = mock.Mock(flags=(), variant="exercise", file="")
         kernel.program = lambda **_: self.program("")
-        with self.assertRaises(judge.DaysError) as raised:
+        with self.assertRaises(DaysError) as raised:
             judge.correct(kernel)
         self.assertEqual((raised.exception.code, raised.exception.message), (1, programs.OTHER_MAIN))
-        with self.assertRaises(judge.DaysError) as raised:
-            explain.count(self.program(""), None, "x")
+        with self.assertRaises(DaysError) as raised:
+            counting.count(self.program(""), None, "x")
         self.assertEqual((raised.exception.code, raised.exception.message), (1, programs.OTHER_MAIN))
         program = self.program("")
         self.replace(run_build, "build_day", lambda *_, **__: program)
@@ -177,11 +177,11 @@ class Fake(support.Case):
     def test_explain_and_counters(self):
         program = self.program("tell.write('begin\\nat checking x, 4\\n')\nopen(os.environ['SIMT_TRACE'], 'w').write('{}')")
         with self.assertRaises(programs.Died) as raised:
-            explain.count(program, None, "x")
+            counting.count(program, None, "x")
         self.assertIn("before it was through, at checking x, 4", raised.exception.message)
         kernel = mock.Mock(flags=(), variant="x")
         kernel.program = lambda **_: program
-        stage = judge.counters(kernel, {**{gate.key: gate.unset for gate in judge.GATES}, "reads_per_input": 2})
+        stage = judge.counters(kernel, {**{gate.key: gate.unset for gate in gates.GATES}, "reads_per_input": 2})
         self.assertEqual(stage.verdict, "FAIL")
 
     def test_limits(self):
@@ -197,7 +197,7 @@ class Fake(support.Case):
 
     def test_bad_limit(self):
         self.environment(DAYS_CHECK_SECONDS="soon")
-        with self.assertRaises(judge.DaysError) as raised:
+        with self.assertRaises(DaysError) as raised:
             judge.correct(self.cases(""))
         self.assertEqual(raised.exception.code, 2)
 

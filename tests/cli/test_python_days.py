@@ -13,7 +13,7 @@ import unittest
 from unittest import mock
 
 import support
-from days_cli import catalog, judge, kernel_sources, ladders, paths, python_judge, python_ladders, python_setup, rungs
+from days_cli import catalog, kernel_sources, ladders, paths, python_judge, python_ladders, python_setup, rungs, stages
 from days_cli.errors import DaysError
 
 _LADDER = '''
@@ -242,7 +242,7 @@ class Interpreter(support.Case):
                          done.stderr[-2000:])
 
     def test_a_right_kernel(self):
-        for order in python_judge.ORDERS:
+        for order in ("normal", "reversed", "shuffle"):
             self.assertEqual(self.run_kernel("tl.store(y_ptr + i, tl.load(x_ptr + i, mask=there), mask=there)", order=order),
                              ["ok", [], [], [], 0])
 
@@ -364,9 +364,9 @@ class Interpreter(support.Case):
         """By the case's line, and then by stage 1, whatever came of it."""
         case = {"result": "ok", "shape": {"n": 3}, "type": "fp32", "inputs": "", "notes": [], "reports": [], "printed": ["here", "there"],
                 "printed_lines": 7}
-        told = judge.Told({}, [dict(case, printed=[], shape={"n": 0}), case], 2, mock.Mock(problem="", code=0, stderr=""))
+        told = stages.Told({}, [dict(case, printed=[], shape={"n": 0}), case], 2, mock.Mock(problem="", code=0, stderr=""))
         with mock.patch.object(python_judge, "_cases", return_value=told), mock.patch.object(python_judge, "_compiles",
-                               return_value=judge.Stage("correct", "ok", "2 cases")):
+                               return_value=stages.Stage("correct", "ok", "2 cases")):
             stage = python_judge.correct(mock.Mock())
         self.assertEqual(stage.lines, ["Printed at n 3, random inputs:", "    here", "    there", "    (5 lines more)"])
 

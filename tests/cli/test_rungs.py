@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from unittest import mock
 
 import support  # noqa: F401 (days_cli is found by it)
-from days_cli import catalog, compiler_messages, console, exercises, gpu, judge, kinds, ladders, main, paths, rung_gates, rungs, traces
+from days_cli import catalog, compiler_messages, console, counting, exercises, gpu, judge, kinds, ladders, main, paths, rung_gates, rungs, stages, traces
 from days_cli.errors import DaysError
 
 
@@ -284,7 +284,7 @@ class Gates(unittest.TestCase):
         with contextlib.redirect_stdout(out):
             rung_gates.say(rung("43 skipping"), gates)
         self.assertIn("causal_async has 100, causal_skipping has 60.", " ".join(out.getvalue().split()))
-        with mock.patch.object(judge, "measure_at", return_value=({**NOTHING, "sectors": 100}, [], [])) as measure:
+        with mock.patch.object(counting, "measure", return_value=({**NOTHING, "sectors": 100}, [], [])) as measure:
             stage = rung_gates.counters(judge.Kernel(None, "skipping", "my/day43_skipping.cu"), rung("43 skipping"), gates)
         self.assertEqual((stage.verdict, measure.call_args[0][0].variant), ("FAIL", "causal_skipping"))
         self.assertIn("Why: ./days explain 43 causal_skipping --mine --type fp16", stage.lines)
@@ -322,7 +322,7 @@ class Gates(unittest.TestCase):
             measured = ({**NOTHING, "sectors": 7}, [], [8, 8])
             for text in ("{", "[]", '{"%s": 3}'):
                 with mock.patch.object(paths, "RUN_BUILD", Path(folder)), mock.patch.object(judge, "Kernel", return_value=kernel), \
-                        mock.patch.object(judge, "measure_at", return_value=measured) as measure:
+                        mock.patch.object(counting, "measure", return_value=measured) as measure:
                     stamp = program.stat()
                     key = f"day13_transpose {stamp.st_mtime_ns} {stamp.st_size} padded steady"
                     (Path(folder) / "rung-counts.json").write_text(text % key if "%" in text else text)
@@ -361,15 +361,15 @@ class Told(unittest.TestCase):
                 self.assertLessEqual(len(one), console.WIDTH, one)
         return code, out.getvalue(), err.getvalue()
 
-    def check(self, values=None, stages=("ok", "ok"), gates=None, words=("13", "padded")):
+    def check(self, values=None, verdicts=("ok", "ok"), gates=None, words=("13", "padded")):
         """./days check, with these values in place of the builds' and runs'."""
         launch = traces.Launch("padded_kernel", "my/day13_padded.cu", (1, 1, 1), (32, 8, 1), {}, [line(**{
             "simt_shared_requests_op_ld": 32, traces.WAVEFRONTS.format("ld"): 1024, traces.CONFLICTS.format("ld"): 992})])
-        first, second = (judge.Stage(name, verdict, "told") for name, verdict in zip(judge.STAGES, stages))
+        first, second = (stages.Stage(name, verdict, "told") for name, verdict in zip(stages.STAGES, verdicts))
         with mock.patch.object(rung_gates, "find", return_value=gates or self.padded), \
                 mock.patch.object(judge, "correct", return_value=({}, first)), \
                 mock.patch.object(judge, "race_free", return_value=second), \
-                mock.patch.object(judge, "measure_at", return_value=({**NOTHING, **(values or {})}, [launch], [])):
+                mock.patch.object(counting, "measure", return_value=({**NOTHING, **(values or {})}, [launch], [])):
             return self.run_days("check", *words)
 
     def test_the_start_fails_with_what_is_asked_and_the_line(self):
@@ -449,7 +449,7 @@ class Told(unittest.TestCase):
                                        (rows(2.0, 1.0), rows(2.0, 1.99), "skip"), (rows(None, None), rows(None, None), "skip")):
             with mock.patch.object(judge, "timed", side_effect=[shipped, mine]):
                 self.assertEqual(rung_gates.speed(judge.Kernel(down.day, "down"), down, gates, here).verdict, verdict)
-        failed = judge.Stage("speed", "FAIL", "wrong on this GPU")
+        failed = stages.Stage("speed", "FAIL", "wrong on this GPU")
         with mock.patch.object(judge, "timed", side_effect=[rows(2, 1), (None, failed)]):
             self.assertIs(rung_gates.speed(judge.Kernel(down.day, "down"), down, gates, here), failed)
 
@@ -576,8 +576,8 @@ class Told(unittest.TestCase):
         self.assertIn("+  __shared__ T tile[kTile][kTile + 1];", out)
         self.assertTrue(exercises.progress(self.rung)["solution"])
         exercises.start(self.rung)
-        counted = lambda kernel: ({**NOTHING, "barriers": 8, "bank_conflicts": 992 if kernel.file else 0}, [])
-        with mock.patch.object(judge, "measure", counted):
+        counted = lambda kernel: ({**NOTHING, "barriers": 8, "bank_conflicts": 992 if kernel.file else 0}, [], [])
+        with mock.patch.object(counting, "measure", counted):
             out = self.run_days_wide("solution", "13", "padded", "--yes")[1]
         self.assertRegex(out, r" +yours +padded\n")
         self.assertRegex(out, r"bank conflicts +992 +0\n")

@@ -10,9 +10,8 @@ from unittest import mock
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from support import ROOT, Case  # noqa: E402
 
-from days_cli import catalog, judge, sass, tuner  # noqa: E402
+from days_cli import catalog, judge, nvcc_code, sass, stages, tuner  # noqa: E402
 from days_cli import gpu as gpus  # noqa: E402
-from days_cli.commands import asm  # noqa: E402
 from days_cli.errors import DaysError  # noqa: E402
 
 DAY = catalog.resolve("39", "tune")
@@ -142,8 +141,8 @@ class Command(Case):
 
     def setUp(self):
         super().setUp()
-        self.compiled, self.checked, self.verdict = [], [], judge.Stage("correct", "ok", "")
-        for where, name, stand_in in ((tuner, "FOLDER", self.folder / "tune"), (asm, "compiled", self._compile),
+        self.compiled, self.checked, self.verdict = [], [], stages.Stage("correct", "ok", "")
+        for where, name, stand_in in ((tuner, "FOLDER", self.folder / "tune"), (nvcc_code, "compiled", self._compile),
                                       (judge, "correct", self._correct), (gpus, "detect", gpus.Probe)):
             patch = mock.patch.object(where, name, stand_in)
             patch.start()
@@ -172,7 +171,7 @@ class Command(Case):
         self.assertEqual((len(self.compiled), len(self.checked)), (4, 2))
 
     def test_a_wrong_candidate_ends_with_1(self):
-        self.verdict = judge.Stage("correct", "FAIL", "1 of 2 cases pass", ["m 1, n 1, k 1, random inputs:"])
+        self.verdict = stages.Stage("correct", "FAIL", "1 of 2 cases pass", ["m 1, n 1, k 1, random inputs:"])
         code, out, _ = self.days("tune", "39", "--first", "2")
         self.assertEqual(code, 1)
         self.assertIn("FAIL\n    m 1, n 1, k 1, random inputs:\n", out)
@@ -214,7 +213,7 @@ class Command(Case):
             self.assertEqual(timed[0], ["--size", "4096x4096x4096"])
             self.assertEqual({backend for _, backend in self.checked}, {"cuda"})
             self.assertIn("4096 ms", out)
-            self.verdict = judge.Stage("correct", "FAIL", "", ["c[0,0] yours nan"])
+            self.verdict = stages.Stage("correct", "FAIL", "", ["c[0,0] yours nan"])
             code, out, _ = self.days("tune", "39", "--first", "3")
             self.assertEqual((code, len(timed)), (1, 4))
             self.assertRegex(out, r"FAIL\n    c\[0,0\] yours nan\n")

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The four stages that a kernel must pass: correct, race-free, counters, speed. `check` tells the learner; CI judges the
-shipped rungs by them."""
+"""The four stages for a kernel in CUDA C++, a variant of a ladder. `check` tells the learner; CI judges the shipped rungs by them."""
 from __future__ import annotations
 
 import json
@@ -8,32 +7,15 @@ import math
 import os
 import re
 import tempfile
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import List
 
-from days_cli import console, ladders, paths, programs, run_build, traces, wide_indices
+from days_cli import console, counting, ladders, paths, programs, run_build, stages, wide_indices
 from days_cli import gpu as gpus
-from days_cli.commands import explain
 from days_cli.errors import ENVIRONMENT, USAGE, WRONG, DaysError
 from days_cli.gates import GATES
 from days_cli.patterns import pattern
-
-ORDERS = ("normal", "reversed", "shuffle:1")
-SECONDS = "20"  # a kernel that makes no progress for so long hangs
-CASE_SECONDS = 120  # a case that takes so long does not end: a loop of the host, threads that wait for each other
-PROGRAM_SECONDS = 600  # all cases of a run
-_REPORT_LINES = 40  # no report is so long; what a kernel's file prints after it may be
-STAGES = ("correct", "race-free", "counters", "speed")
-
-
-@dataclass
-class Stage:
-    """verdict: ok, FAIL or skip; about: behind it; lines: below it."""
-    name: str
-    verdict: str
-    about: str
-    lines: List[str] = field(default_factory=list)
+from days_cli.stages import Stage, Told
 
 
 @dataclass
@@ -62,57 +44,10 @@ class Kernel:
         return ["--begun", self.rung.before.name] if self.rung else []
 
 
-@dataclass
-class Told:
-    """What a run of a day's program on its cases came to. It is believed only where `doubt` is empty."""
-    header: dict
-    cases: List[dict]
-    expected: int  # cases that the program had before it, counted before the first one ran
-    ended: programs.Ended
-
-    @property
-    def failed(self):
-        return sorted((case for case in self.cases if case["result"] == "fail"), key=_size)
-
-    @property
-    def reports(self):
-        return reports_of(self.ended.stderr)
-
-    @property
-    def doubt(self):
-        """[]: every case was run. Else the lines that say why not, and at which case."""
-        what = self.ended.problem
-        if not what and self.failed:
-            return []  # a fault leaves the device unusable, and what follows was not run
-        if not what and len(self.cases) != self.expected:
-            what = f"ended after {len(self.cases)} of {self.expected} cases"
-        if not what and self.ended.code and not self.reports:
-            what = f"ended with exit code {self.ended.code}"
-        if what:
-            said = [line for line in self.ended.stderr.splitlines() if line.strip()][-3:]
-            more = f"A slow machine gets more time with DAYS_CHECK_SECONDS={3 * case_seconds():g}."
-            return [f"{self.ended.where}:", f"    the program {what}", *(f"    {line[:200]}" for line in said),
-                    *([more] if self.ended.stopped else [])]
-        if not any(case["result"] == "ok" for case in self.cases):
-            return ["No case ran a kernel here."]
-        return []
-
-
-def case_seconds():
-    text = os.environ.get("DAYS_CHECK_SECONDS") or str(CASE_SECONDS)
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = 0
-    if not 0 < seconds < math.inf:
-        raise DaysError(f"DAYS_CHECK_SECONDS={text}: that is how many seconds a case may take", "unset DAYS_CHECK_SECONDS")
-    return seconds
-
-
 def _run(program, arguments, **environment):
-    seconds = case_seconds()
+    seconds = stages.case_seconds()
     ended = programs.run([program, *arguments], {"NO_COLOR": "1", **environment}, paths.ROOT, seconds,
-                         max(PROGRAM_SECONDS, seconds), _tell(arguments))
+                         max(stages.PROGRAM_SECONDS, seconds), _tell(arguments))
     console.clear_progress()
     return ended
 
@@ -131,54 +66,24 @@ def _tell(arguments):
     return tell
 
 
-def _error_of(text):
-    """What a program's stderr says, without the word that every error begins with."""
-    return " ".join(text.split())[-400:].partition("error: ")[2] or "the program told of no case"
-
-
 def _cases(kernel, program, more=(), **environment):
     """What the program Told of its cases; one that told of none is an error."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "cases"
-        ended = _run(program, ["--variant", kernel.variant, "--cases", str(path), *kernel.flags, *more], SIMT_TIMEOUT=SECONDS,
+        ended = _run(program, ["--variant", kernel.variant, "--cases", str(path), *kernel.flags, *more], SIMT_TIMEOUT=stages.HANGS,
                      **environment)
         lines = path.read_text(encoding="utf-8", errors="replace").splitlines() if path.is_file() else []
     if not ended.problem and ended.code in (USAGE, ENVIRONMENT):  # no such variant, no room, no driver: nobody's kernel
-        raise DaysError(_error_of(ended.stderr), f"./days run {kernel.day.number} --list" if ended.code == USAGE
+        raise DaysError(stages.error_of(ended.stderr), f"./days run {kernel.day.number} --list" if ended.code == USAGE
                         else "./days doctor", ended.code)
     if not lines:
         if ended.problem:
             raise programs.Died(program, ended)
-        raise DaysError(programs.OTHER_MAIN if not ended.began else _error_of(ended.stderr),
+        raise DaysError(programs.OTHER_MAIN if not ended.began else stages.error_of(ended.stderr),
                         f"./days reset {kernel.day.number}" if kernel.file else "", WRONG)
-    told = []
-    for line in lines:
-        try:
-            told.append(json.loads(line))
-        except ValueError:
-            break  # the program died while it wrote this
+    told = stages.parsed(lines)
     return Told(told[0] if told else {}, [case for case in told if "result" in case],
                 sum(line.get("cases", 0) for line in told), ended)
-
-
-def reports_of(text):
-    """The reports of the CPU backend in a program's stderr, each a list of lines."""
-    reports = []
-    for line in text.splitlines():
-        if re.match(r"error: .*\[simt-[a-z-]+\]$", line):
-            reports.append([line])
-        elif reports and len(reports[-1]) < _REPORT_LINES:
-            reports[-1].append(line)
-    return reports
-
-
-def _case_name(case):
-    shape = ", ".join(f"{extent} {n}" for extent, n in case["shape"].items())
-    return f"{shape}{', ' + case['type'] if case['type'] != 'fp32' else ''}, {case['inputs'] or 'random inputs'}"
-
-
-def _size(case):
-    return math.prod(case["shape"].values()), case["inputs"] != ""
 
 
 # ---- the stages ----
@@ -188,9 +93,7 @@ def correct(kernel, backend="simt"):
     told = _cases(kernel, kernel.program(backend=backend))
     cases, failed, reports, doubt = told.cases, told.failed, told.reports, told.doubt
     if not failed and not reports and not doubt:
-        refused = sum(case["result"] == "refused" for case in cases)
-        about = f"{len(cases) - refused} cases of {len({str(case['shape']) for case in cases})} shapes"
-        return told.header, Stage("correct", "ok", about + (f", {refused} refused as they must be" if refused else ""))
+        return told.header, Stage("correct", "ok", stages.passed(cases))
     lines, behind = [], []
     if reports:
         if not any(re.match(r"[^ ].*\.cu:\d+ ", line) for line in reports[0]):  # found after the fact: who was it?
@@ -199,7 +102,7 @@ def correct(kernel, backend="simt"):
     unasked = "" if reports else _unasked(told)
     if failed and not reports:
         case = failed[0]
-        lines.append(_case_name(case) + ":")
+        lines.append(stages.case_name(case) + ":")
         if unasked:
             lines += [f"    the launch of {unasked}", "    and the launcher did not ask: CUDA_CHECK_LAUNCH(); behind it says so at once"]
         for element in case["first"][:3]:
@@ -243,18 +146,11 @@ def _behind(kernel, cases):
 
 def race_free(kernel):
     """Stage 2: every access watched, the threads of a block in three orders."""
-    program, seen = kernel.program(checked=True), 0
-    for order in ORDERS:
-        told, name = _cases(kernel, program, ["--small"], SIMT_ORDER=order), order.partition(":")[0]
-        if told.reports:
-            return Stage("race-free", "FAIL", f"threads in {name} order", told.reports[0])
-        if told.failed:
-            return Stage("race-free", "FAIL", f"wrong with threads in {name} order",
-                         [_case_name(told.failed[0]), "The result depends on which thread runs first."])
-        if told.doubt:
-            return Stage("race-free", "FAIL", f"did not come to its end with threads in {name} order", told.doubt)
-        seen += len(told.cases)
-    return Stage("race-free", "ok", f"{seen} cases, {len(ORDERS)} orders of threads, every access watched", _too_narrow(kernel))
+    program = kernel.program(checked=True)
+    stage = stages.race_free(lambda order: _cases(kernel, program, ["--small"], SIMT_ORDER=order))
+    if stage.verdict == "ok":
+        stage.lines = _too_narrow(kernel)
+    return stage
 
 
 def _too_narrow(kernel):
@@ -266,32 +162,12 @@ def _too_narrow(kernel):
     return [f"warning: {kernel.file}:{line}  {what}" for line, what in wide_indices.found(read(paths.ROOT / kernel.file), headers)[:3]]
 
 
-def measure(kernel):
-    """({a gate's key: what the kernel has}, its launches), on the shape that ./days run shows on a CPU."""
-    return measure_at(kernel)[:2]
-
-
-def measure_at(kernel, flags=(), steady=False):
-    """The same, and the extents of the shape; flags say which other one. steady: one block after the other, so that what waits for
-    another block reads as often on every run."""
-    program = kernel.program(traced=True)
-    counted, table = explain.count(program, kernel.day, kernel.variant, [*kernel.flags, *flags], seconds=PROGRAM_SECONDS,
-                                   own=kernel.file, environment={"SIMT_THREADS": "1"} if steady else None)
-    launches = traces.launches(counted)
-    row = next(row for row in table["tables"][0]["rows"] if row["name"] == kernel.variant)
-    figures = traces.figures(launches, table["tables"][0]["read_bytes"])
-    values = {**figures, "launches": row.get("launches", 0), "workspace": row.get("workspace_written_bytes", 0),
-              "loads_first": max((launch.loads_first for launch in launches), default=0),
-              "blocks": min((launch.busy for launch in launches), default=0)}
-    return values, launches, list(table["tables"][0]["shape"].values())
-
-
 def _moves_less(kernel, values, solution):
     """What to say instead of a share of waste that is too large: all in all the kernel moves no more than the rung that solves the
     exercise. Smaller requests waste more of fewer sectors. "" where it moves more."""
     if not solution or kernel.variant == solution:
         return ""
-    theirs = measure(Kernel(kernel.day, solution, kernel.file))[0]["sectors"]
+    theirs = counting.measure(Kernel(kernel.day, solution, kernel.file))[0]["sectors"]
     mine = values["sectors"]
     return f"{mine:,} sectors in all, {solution} moves {theirs:,}" if mine <= theirs else ""
 
@@ -302,7 +178,7 @@ def counters(kernel, gates, solution=""):
     if not wanted:
         return Stage("counters", "skip", "this exercise has no gate on counters")
     try:
-        values, launches = measure(kernel)
+        values, launches, _ = counting.measure(kernel)
         found = []
         for gate in wanted:
             holds, less = gate.holds(values[gate.key], gates), ""
@@ -331,17 +207,15 @@ def counters(kernel, gates, solution=""):
 
 def speed(kernel, gates):
     """Stage 4."""
-    gpu = gpus.detect().gpu
-    if not gates["speed"]:
-        return Stage("speed", "skip", "this exercise has no gate on speed")
-    if not gpu:
-        return Stage("speed", "skip", f"no GPU here; the gate is {gates['speed']:.0%} of its limit")
+    skipped = stages.no_speed(gates["speed"])
+    if skipped:
+        return skipped
     table, failed = timed(kernel, [kernel.variant])
     if failed:
         return failed
     row = next(row for row in table["rows"] if row["name"] == kernel.variant)
     share, limit = row["of_limit"], row.get("limit") or table["limit"]
-    about = (f"{share:.0%} of this {gpu.name}'s {limit['name']}, at least {gates['speed']:.0%}, at "
+    about = (f"{share:.0%} of this {gpus.detect().gpu.name}'s {limit['name']}, at least {gates['speed']:.0%}, at "
              + " x ".join(map(str, table["shape"].values())))
     return Stage("speed", "ok" if share >= gates["speed"] else "FAIL", about)
 
@@ -358,17 +232,6 @@ def timed(kernel, names, flags=()):
         return json.loads(results.read_text(encoding="utf-8"))["tables"][0], None
 
 
-def run_stages(runs, told):
-    """Runs the stages, each a function, up to the first that fails; told(Stage) hears of each. Returns them."""
-    stages = []
-    for run in runs:
-        stages.append(run())
-        told(stages[-1])
-        if stages[-1].verdict == "FAIL":
-            break
-    return stages
-
-
 def judge(kernel, begun, told):
     """Runs the stages up to the first that fails. begun(header) hears of the exercise first, told(Stage) of each stage.
     Returns the stages."""
@@ -377,18 +240,5 @@ def judge(kernel, begun, told):
     gates = header["exercise"].get("gates")
     if not gates:
         raise DaysError(f"the ladder of {kernel.variant} has no exercise")
-    return run_stages((lambda: first, lambda: race_free(kernel), lambda: counters(kernel, gates, header["exercise"].get("solution", "")),
+    return stages.run((lambda: first, lambda: race_free(kernel), lambda: counters(kernel, gates, header["exercise"].get("solution", "")),
                        lambda: speed(kernel, gates)), told)
-
-
-def print_stage(stage):
-    print_numbered(STAGES.index(stage.name) + 1, stage)
-
-
-def print_numbered(number, stage):
-    lead = f"{number} {stage.name:<11}"
-    rest = console.wrap(stage.about, " " * (len(lead) + 6))
-    console.say(lead + console.status(stage.verdict, 6) + "\n".join(rest).lstrip())
-    for line in stage.lines:
-        for part in console.wrap(line, "  ", "") if len(line) > console.WIDTH else [line]:
-            console.say(part)

@@ -246,7 +246,7 @@ class Session:
         missing = contestants(day) if torch_sees_gpu() else {}
         if missing:
             chosen = {key for some in keys.values() for key in some}
-            for path in stale._files(self.gpu, day):
+            for path in stale.files_of(self.gpu, day):
                 for table in results.load(path)["tables"]:
                     key = results.key_text(table)
                     if key in order and key not in chosen and stale.unraced(table, missing):
@@ -388,7 +388,7 @@ class Session:
 
     def _race_recorded(self, day, keys):
         """Python's contestants on tables that are recorded without them."""
-        for path in stale._files(self.gpu, day):
+        for path in stale.files_of(self.gpu, day):
             found = results.load(path)
             found["tables"] = [table for table in found["tables"] if results.key_text(table) in keys
                                and stale.unraced(table, contestants(day))]

@@ -9,7 +9,7 @@ import os
 import tempfile
 from pathlib import Path
 
-from days_cli import console, judge, outputs, paths, python_day, python_explain, python_metrics, python_setup
+from days_cli import console, outputs, paths, programs, python_day, python_explain, python_metrics, python_setup, stages
 from days_cli.errors import WRONG, DaysError
 
 _SECONDS = 600  # all of a command; DAYS_CHECK_SECONDS gives more
@@ -46,8 +46,8 @@ def _asked(name, words, progress):
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "out.json"
         console.progress(progress)
-        seconds = max(_SECONDS, judge.case_seconds())
-        ended = judge.programs.run([python.path, "-B", str(python_day.PROGRAM), str(path), *words, "--out", str(out)],
+        seconds = max(_SECONDS, stages.case_seconds())
+        ended = programs.run([python.path, "-B", str(python_day.PROGRAM), str(path), *words, "--out", str(out)],
                                    {"NO_COLOR": "1", "DAYS_BACKEND": "simt", "PYTHONWARNINGS": "ignore"}, None, None, seconds)
         console.clear_progress()
         if ended.code or ended.problem or not out.exists():
@@ -68,7 +68,7 @@ def _named(text, name):
 
 
 def _stage(number, name, verdict, about, lines=()):
-    judge.print_numbered(number, judge.Stage(name, verdict, about, list(lines)))
+    stages.print_numbered(number, stages.Stage(name, verdict, about, list(lines)))
     return verdict != "FAIL"
 
 
@@ -116,8 +116,6 @@ def check(name):
         console.say(line)
     console.say("Next: " + console.paint(f"./days explain --file {name}", "cyan"))
     return 0
-
-
 
 
 def explain(name, given):

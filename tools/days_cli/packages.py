@@ -8,8 +8,8 @@ import shutil
 import subprocess
 import sys
 
-from days_cli import console
 from days_cli.errors import ENVIRONMENT, DaysError
+from simt_driver import console  # as days_cli has it, which imports this module
 
 # What each manager calls the things that days can need.
 _NAMES = {

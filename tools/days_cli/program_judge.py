@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The stages of a program day's exercise: the same four as a ladder's (judge.py), of a program that checks itself."""
+"""The stages of a program day's exercise: the same four as a ladder's (stages.py), of a program that checks itself."""
 from __future__ import annotations
 
 import json
@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from days_cli import gpu as gpus
-from days_cli import judge, paths, program_day, program_explain, programs, run_build, timeline
+from days_cli import paths, program_day, program_explain, programs, run_build, stages, timeline
 from days_cli.errors import ENVIRONMENT, WRONG, DaysError
-from days_cli.judge import Stage
+from days_cli.stages import Stage
 
 _SIZES = ("", "1", "257", "10007")  # "": the program's own
 _WANTED = re.compile(r"(\w+) *(<=|>=) *(\d+(?:\.\d+)?)%")
@@ -72,14 +72,14 @@ class Judged:
 
 
 def _run(program, flags=(), **environment):
-    seconds = judge.case_seconds()
-    return programs.run([program, *flags], {"NO_COLOR": "1", "SIMT_TIMEOUT": judge.SECONDS, **environment}, paths.ROOT, None,
+    seconds = stages.case_seconds()
+    return programs.run([program, *flags], {"NO_COLOR": "1", "SIMT_TIMEOUT": stages.HANGS, **environment}, paths.ROOT, None,
                         seconds)
 
 
 def _wrong(ended):
     """The lines that say what is wrong with a run, [] where nothing is."""
-    reports = judge.reports_of(ended.stderr)
+    reports = stages.reports_of(ended.stderr)
     if reports:
         return reports[0]
     said = [line for line in (ended.stdout + "\n" + ended.stderr).splitlines() if line.strip()]
@@ -104,11 +104,11 @@ def correct(judged):
 def race_free(judged):
     """Every access watched; threads, blocks and streams in three orders."""
     program = judged.build(checked=True)
-    for order in judge.ORDERS:
+    for order in stages.ORDERS:
         lines = _wrong(_run(program, ["--size", "10007"], SIMT_ORDER=order))
         if lines:
             return Stage("race-free", "FAIL", f"streams and threads in {order.partition(':')[0]} order", lines)
-    return Stage("race-free", "ok", f"{len(judge.ORDERS)} orders of streams and threads, every access watched")
+    return Stage("race-free", "ok", f"{len(stages.ORDERS)} orders of streams and threads, every access watched")
 
 
 def counters(judged, gates):
@@ -133,11 +133,9 @@ def _name(judged):
 
 def speed(judged, gates):
     gate = next((gate for gate in gates if gate.name == "speed"), None)
-    gpu = gpus.detect().gpu
-    if not gate:
-        return Stage("speed", "skip", "this exercise has no gate on speed")
-    if not gpu:
-        return Stage("speed", "skip", f"no GPU here; the gate is {gate.bound:.0%} of its limit")
+    skipped = stages.no_speed(gate and gate.bound)
+    if skipped:
+        return skipped
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "results.json"
         lines = _wrong(_run(judged.build("cuda"), ["--json", str(path)]))
@@ -147,11 +145,11 @@ def speed(judged, gates):
     shares = [row["of_limit"] for row in table["rows"] if "of_limit" in row]
     if not shares:
         return Stage("speed", "FAIL", "the program has measured nothing beside its limit")
-    about = f"{max(shares):.0%} of the {table['limit']['name']} on this {gpu.name}, at least {gate.bound:.0%}"
+    about = f"{max(shares):.0%} of the {table['limit']['name']} on this {gpus.detect().gpu.name}, at least {gate.bound:.0%}"
     return Stage("speed", "ok" if gate.holds(max(shares)) else "FAIL", about)
 
 
 def run_stages(judged, gates, told):
     """Runs the stages up to the first that fails; told(Stage) hears of each. Returns the stages."""
-    return judge.run_stages((lambda: correct(judged), lambda: race_free(judged), lambda: counters(judged, gates),
+    return stages.run((lambda: correct(judged), lambda: race_free(judged), lambda: counters(judged, gates),
                              lambda: speed(judged, gates)), told)

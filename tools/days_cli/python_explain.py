@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 
-from days_cli import console, exercises, outputs, paths, python_day, python_ladders, python_metrics, rungs, sass
+from days_cli import console, exercises, outputs, paths, python_day, python_judge, python_ladders, python_metrics, rungs, sass
 from days_cli.errors import WRONG, DaysError
 
 _FLAGS = ("--file", "--backend")
@@ -43,7 +43,6 @@ def explain(day, given):
 
 def _counters(day, names, given):
     """What a ladder that is not Triton's counts of its rungs."""
-    from days_cli import python_judge  # it imports judge, which imports commands.explain and so this file
     found = {}
     for name in names:
         rung = rungs.resolve(day, name, "explain") if given.get("--mine") else None

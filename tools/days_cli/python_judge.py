@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The four stages of judge.py for a kernel in Python: correct, race-free (programs in three orders), counters (the interpreter's and
+"""The four stages for a kernel in Python: correct, race-free (programs in three orders), counters (the interpreter's and
 the compiler's), speed; and what a rung is asked for beside the one before it."""
 from __future__ import annotations
 
@@ -10,15 +10,13 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from days_cli import console, exercises, judge, outputs, paths, python_day, python_ladders, python_metrics
+from days_cli import console, counting, exercises, paths, programs, python_day, python_ladders, python_metrics, stages
 from days_cli import gpu as gpus
 from days_cli.errors import ENVIRONMENT, USAGE, WRONG, DaysError
-from days_cli.judge import Stage
 from days_cli.patterns import pattern
 from days_cli.python_metrics import ARCHITECTURE, BY_KEY, METRICS
+from days_cli.stages import Stage, Told
 
-ORDERS = ("normal", "reversed", "shuffle")
-_ALL = (75, 80, 90)
 _LEAST = 1.25  # a factor between two rungs that counts
 
 
@@ -39,26 +37,20 @@ class Kernel:
 
 
 def _cases(kernel, *more):
-    """judge.Told of a run on the kernel's cases."""
+    """What came of a run on the kernel's cases."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "cases"
         line, environment = python_day.command(kernel.day, ["cases", *kernel.flags, "--out", str(path), *more])
         console.progress("running cases" + (" in Triton's interpreter" if kernel.ladder["by"] == "triton" else ""))
-        seconds = judge.case_seconds()
-        ended = judge.programs.run(line, {"NO_COLOR": "1", **environment}, paths.ROOT, None, max(judge.PROGRAM_SECONDS, seconds))
+        ended = programs.run(line, {"NO_COLOR": "1", **environment}, paths.ROOT, None, max(stages.PROGRAM_SECONDS, stages.case_seconds()))
         console.clear_progress()
         lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
     if not ended.problem and ended.code in (USAGE, ENVIRONMENT):
-        raise DaysError(judge._error_of(ended.stderr), "./days doctor", ended.code)
-    told = []
-    for text in lines:
-        try:
-            told.append(json.loads(text))
-        except ValueError:
-            break
+        raise DaysError(stages.error_of(ended.stderr), "./days doctor", ended.code)
+    told = stages.parsed(lines)
     if len(told) < 2 and not ended.problem:
-        raise DaysError(judge._error_of(ended.stderr), _again(kernel) if kernel.file else "", WRONG)
-    return judge.Told(told[0] if told else {}, [case for case in told if "result" in case],
+        raise DaysError(stages.error_of(ended.stderr), _again(kernel) if kernel.file else "", WRONG)
+    return _Told(told[0] if told else {}, [case for case in told if "result" in case],
                       sum(line.get("cases", 0) for line in told), ended)
 
 
@@ -82,9 +74,17 @@ def _as_tf32(kernel, cases):
             'given input_precision="ieee".')
 
 
+class _Told(Told):
+    """The program tells its reports with the cases, each with its sort."""
+
+    @property
+    def reports(self):
+        return _reports(self.cases, "race", "oob", "uninit", "promise", "assert")
+
+
 def _reports(cases, *slugs):
-    """The reports of cases, of these sorts, each a list of lines."""
-    return [report[1:] for case in sorted(cases, key=judge._size) for report in case["reports"] if report[0] in slugs]
+    """Those of these sorts, of the smallest case first, each a list of lines."""
+    return [report[1:] for case in sorted(cases, key=stages.size_of) for report in case["reports"] if report[0] in slugs]
 
 
 def correct(kernel):
@@ -95,20 +95,20 @@ def correct(kernel):
     if printing:
         case = printing[0]
         more = case["printed_lines"] - len(case["printed"])
-        stage.lines += [f"Printed at {judge._case_name(case)}:", *(f"    {line[:console.WIDTH - 4]}" for line in case["printed"]),
+        stage.lines += [f"Printed at {stages.case_name(case)}:", *(f"    {line[:console.WIDTH - 4]}" for line in case["printed"]),
                         *([f"    ({more:,} lines more)"] if more else [])]
     return stage
 
 
 def _correct(kernel, told):
     reports = _reports(told.cases, "oob", "uninit", "promise", "assert")
-    failed, doubt = told.failed, told.doubt if told.ended.problem or not told.failed else []
+    failed, doubt = told.failed, told.doubt
     if not failed and not reports and not doubt:
         return _compiles(kernel, told)
     lines = list(reports[0]) if reports else []
     if failed and not reports:
         case = failed[0]
-        lines.append(judge._case_name(case) + ":")
+        lines.append(stages.case_name(case) + ":")
         lines += ["    " + note for note in case["notes"][:3]]
         if not case["notes"]:  # what was not written for a reason says nothing more
             lines += [f"    {element['at']} yours {element['got']}   expected {element['expected']}" for element in case["first"][:3]]
@@ -131,11 +131,7 @@ def _compiles(kernel, told):
         if "refused" in made:
             return Stage("correct", "FAIL", f"the interpreter runs it, and the compiler refuses it for sm_{made['sm']}",
                          [f"{made['where']}  {_source(made['where'])}" if made["where"] else "The compiler says:", f"    {made['refused']}"])
-    refused = sum(case["result"] == "refused" for case in told.cases)
-    shapes = len({str(case["shape"]) for case in told.cases})
-    return Stage("correct", "ok", f"{len(told.cases) - refused} cases of {shapes} shapes" +
-                 (f", {refused} refused as they must be" if refused else "") +
-                 ("; compiles for sm_75, sm_80 and sm_90" if triton else ""))
+    return Stage("correct", "ok", stages.passed(told.cases) + ("; compiles for sm_75, sm_80 and sm_90" if triton else ""))
 
 
 def _source(place):
@@ -146,23 +142,11 @@ def _source(place):
 
 def race_free(kernel):
     """Each order is a run of its own; a race is told whatever came out."""
-    seen, triton = 0, kernel.ladder["by"] == "triton"
+    triton = kernel.ladder["by"] == "triton"
     if not triton and not kernel.ladder["orders"]:
         return Stage("race-free", "skip", "no order of threads that a rung could depend on")
-    of = "programs" if triton else "threads"
-    for order in ORDERS:
-        told = _cases(kernel, "--small", "--order", order)
-        reports = _reports(told.cases, "race", "oob", "uninit", "promise", "assert")
-        if reports:
-            return Stage("race-free", "FAIL", f"{of} in {order} order", list(reports[0]))
-        if told.failed:
-            return Stage("race-free", "FAIL", f"wrong with {of} in {order} order",
-                         [judge._case_name(told.failed[0]), *told.failed[0]["notes"][:6],
-                          f"The result depends on which {of[:-1]} runs first."])
-        if told.doubt:
-            return Stage("race-free", "FAIL", f"did not come to its end with {of} in {order} order", told.doubt)
-        seen += len(told.cases)
-    return Stage("race-free", "ok", f"{seen} cases, {len(ORDERS)} orders of {of}" + (", every access watched" if triton else ""))
+    return stages.race_free(lambda order: _cases(kernel, "--small", "--order", order.partition(":")[0]), "programs" if triton else "threads",
+                            ", every access watched" if triton else "", lambda case: case["notes"][:6])
 
 
 class Measured(dict):
@@ -222,29 +206,27 @@ def counters(kernel, gates, why=""):
 
 
 def speed(kernel, gates):
-    gpu = gpus.detect().gpu
-    if not gates.get("speed"):
-        return Stage("speed", "skip", "this exercise has no gate on speed")
-    if not gpu:
-        return Stage("speed", "skip", f"no GPU here; the gate is {gates['speed']:.0%} of its limit")
+    skipped = stages.no_speed(gates.get("speed"))
+    if skipped:
+        return skipped
     where, remark = python_day.backend(None)
     if where != "cuda":
         return Stage("speed", "skip", remark)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "results.json"
         line, environment = python_day.command(kernel.day, ["run", *kernel.flags, "--json", str(path)], "cuda")
-        ended = judge.programs.run(line, {"NO_COLOR": "1", **environment}, paths.ROOT, None, judge.PROGRAM_SECONDS)
+        ended = programs.run(line, {"NO_COLOR": "1", **environment}, paths.ROOT, None, stages.PROGRAM_SECONDS)
         if ended.problem or ended.code or not path.exists():
             return Stage("speed", "FAIL", ended.problem or "wrong on this GPU", ended.stderr.strip().splitlines()[:8])
         table = json.loads(path.read_text(encoding="utf-8"))["tables"][0]
     row = next(row for row in table["rows"] if row["name"] == kernel.variant)
     return Stage("speed", "ok" if row["of_limit"] >= gates["speed"] else "FAIL",
-                 f"{row['of_limit']:.0%} of this {gpu.name}'s {table['limit']['name']}, at least {gates['speed']:.0%}")
+                 f"{row['of_limit']:.0%} of this {gpus.detect().gpu.name}'s {table['limit']['name']}, at least {gates['speed']:.0%}")
 
 
 def run_stages(kernel, gates, told, why=""):
     """Up to the first that fails; told(Stage) hears of each. Returns the stages."""
-    return judge.run_stages((lambda: correct(kernel), lambda: race_free(kernel), lambda: counters(kernel, gates, why),
+    return stages.run((lambda: correct(kernel), lambda: race_free(kernel), lambda: counters(kernel, gates, why),
                              lambda: speed(kernel, gates)), told)
 
 
@@ -281,16 +263,13 @@ def _known(kernel):
     path = paths.BUILD / "python-counts.json"
     stamp = max(file.stat().st_mtime_ns for folder in (kernel.day.folder, python_day.PROGRAM) for file in folder.glob("*.py"))
     key = f"{kernel.day.target} {kernel.variant} {stamp}"
-    try:
-        known = json.loads(path.read_bytes())
-    except (OSError, ValueError):
-        known = {}
+    known = counting.remembered(path)
     own = kernel.ladder["by"] != "triton"
     if own and key not in known or not own and set(known.get(key, {}).get("values", ())) != {metric.key for metric in METRICS}:
         known = {name: values for name, values in known.items() if name.split()[:2] != key.split()[:2]}
         made = measure(kernel)
         known[key] = {"values": made, "metrics": [vars(metric) for metric in made.metrics] if own else []}
-        outputs.put(path, json.dumps(known, indent=1) + "\n")
+        counting.remember(path, known)
     return Measured(known[key]["values"], _own_metrics(known[key]["metrics"]) if own else METRICS)
 
 

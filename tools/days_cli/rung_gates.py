@@ -6,15 +6,14 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import io
-import json
 import math
 import re
 from dataclasses import dataclass, field
 from typing import List
 
-from days_cli import console, judge, kernel_sources, ladders, outputs, paths, rungs
-from days_cli.commands import asm
+from days_cli import console, counting, judge, kernel_sources, ladders, nvcc_code, paths, rungs
 from days_cli.errors import WRONG, DaysError
+from days_cli.stages import Stage
 
 _LEAST = 1.25  # a counter that falls by less than this factor is not what a rung is about
 _IMPLIED = 1.35  # by so much more must a counter fall to be asked beside one that implies it
@@ -26,7 +25,7 @@ _FILE = "rung-counts.json"
 
 @dataclass(frozen=True)
 class Metric:
-    """key: in judge.measure's values; apart: differences up to this are none; implied: dropped where one of these falls as much."""
+    """key: in counting.measure's values; apart: differences up to this are none; implied: dropped where one of these falls as much."""
     key: str
     label: str
     form: str = "{:,.0f}"
@@ -240,15 +239,15 @@ def _counts(rung, size, more=(), prefix=""):
     flags = [*(["--size", size] if size else []), *more]
     stamp = program.stat()
     key = " ".join([program.name, str(stamp.st_mtime_ns), str(stamp.st_size), name, "steady", *flags])
-    known = _remembered()
+    known = counting.remembered(paths.RUN_BUILD / _FILE)
     if not _whole(known.get(key)):
         console.progress(f"counting {name}" + (f" at {size}" if size else ""))
-        values, launches, shape = judge.measure_at(kernel, flags, steady=True)
+        values, launches, shape = counting.measure(kernel, flags, steady=True)
         console.clear_progress()
         known = {name: value for name, value in known.items()  # what an older program counted is of no use any more
                  if not name.startswith(program.name + " ") or name.startswith(" ".join(key.split()[:3]) + " ")}
         known[key] = [values, shape, _notes(launches)]
-        _remember(known)
+        counting.remember(paths.RUN_BUILD / _FILE, known)
     return known[key]
 
 
@@ -261,7 +260,7 @@ def _whole(counts):
 def code_of(file):
     """{metric's key: value} of what nvcc makes of a kernel file, the most over its kernels; without nvdisasm no loads are seen.
     dynamic_shared: a launch adds shared memory that nvcc does not know."""
-    kernels = asm.compiled([file], _ARCH, ["-I" + str(paths.ROOT)], lines=bool(asm.disassembler()))
+    kernels = nvcc_code.compiled([file], _ARCH, ["-I" + str(paths.ROOT)], lines=bool(nvcc_code.disassembler()))
     bits = [int(kind.split(".")[1]) for kernel in kernels for kind in kernel.instructions
             if kind.split(".")[0] in ("LDG", "LDGSTS")]
     return {"load_bits": max(bits, default=0), "shared_bytes": max((kernel.shared for kernel in kernels), default=0),
@@ -270,29 +269,14 @@ def code_of(file):
 
 
 def _code(file):
-    key = f"code {file.name} {file.stat().st_mtime_ns} {file.parent.name}" + ("" if asm.disassembler() else " without loads")
-    known = _remembered()
+    key = f"code {file.name} {file.stat().st_mtime_ns} {file.parent.name}" + ("" if nvcc_code.disassembler() else " without loads")
+    known = counting.remembered(paths.RUN_BUILD / _FILE)
     if not isinstance(known.get(key), dict) or any(metric.key not in known[key] for metric in CODE):
         console.progress(f"compiling {file.name} with nvcc")
         known[key] = code_of(file)
         console.clear_progress()
-        _remember(known)
+        counting.remember(paths.RUN_BUILD / _FILE, known)
     return known[key]
-
-
-def _remembered():
-    try:
-        known = json.loads((paths.RUN_BUILD / _FILE).read_bytes())
-    except (OSError, ValueError):
-        return {}
-    return known if isinstance(known, dict) else {}
-
-
-def _remember(known):
-    try:
-        outputs.put(paths.RUN_BUILD / _FILE, json.dumps(known, indent=1) + "\n")
-    except (OSError, DaysError):
-        pass  # the next check counts again
 
 
 # ---- what it teaches ----
@@ -350,18 +334,18 @@ def counters(kernel, rung, gates):
     """Stage 3 for a learner's kernel."""
     names = lacking(kernel, rung)
     if names:
-        return judge.Stage("counters", "FAIL", f"no {' and no '.join(names)} in {kernel.file}, asked in your own file")
+        return Stage("counters", "FAIL", f"no {' and no '.join(names)} in {kernel.file}, asked in your own file")
     if gates.kind == "speed":
-        return judge.Stage("counters", "skip", gates.why)
+        return Stage("counters", "skip", gates.why)
     try:
         counted = dataclasses.replace(kernel, variant=gates.prefix + rung.name) if gates.prefix else kernel
-        values, launches, _ = judge.measure_at(counted, gates.flags(), steady=True)
+        values, launches, _ = counting.measure(counted, gates.flags(), steady=True)
         if gates.kind == "code":
             values.update(code_of(paths.ROOT / kernel.file if kernel.file else rung.file))
     except DaysError as error:
         if error.code != WRONG:
             raise
-        return judge.Stage("counters", "FAIL", error.message)
+        return Stage("counters", "FAIL", error.message)
     at = f", at {gates.size.replace('x', ' x ')}" if gates.size else ""
     told = [(ask, f"{ask.metric.label} {ask.metric.shown(values[ask.metric.key])}, asked {ask.bound()}{at}") for ask in gates.asks]
     missed = [(ask, text) for ask, text in told if not ask.holds(values[ask.metric.key])]
@@ -372,13 +356,13 @@ def counters(kernel, rung, gates):
         limits = [Ask(metric, 0, 0, gates.kept[metric.key]) for metric in lost]
         about = [f"{ask.metric.label} {ask.metric.shown(values[ask.metric.key])}{at}: {rung.before.name} and {rung.name} have "
                  f"{'none' if ask.limit < 1 else 'fewer'}" for ask in limits]
-        return judge.Stage("counters", "FAIL", "; ".join(about), [*(line for ask in limits for line in _where(ask, launches)),
+        return Stage("counters", "FAIL", "; ".join(about), [*(line for ask in limits for line in _where(ask, launches)),
                            f"Why: ./days {_explain(rung, gates)}"])
     if not missed:
-        return judge.Stage("counters", "ok", "; ".join(text for _, text in told))
+        return Stage("counters", "ok", "; ".join(text for _, text in told))
     lines = [line for ask, _ in missed for line in _where(ask, launches)]
     command = f"asm --file {kernel.file} -I." if gates.kind == "code" else _explain(rung, gates)
-    return judge.Stage("counters", "FAIL", "; ".join(text for _, text in missed), [*lines, f"Why: ./days {command}"])
+    return Stage("counters", "FAIL", "; ".join(text for _, text in missed), [*lines, f"Why: ./days {command}"])
 
 
 def _explain(rung, gates):
@@ -441,9 +425,9 @@ def _notes(launches):
 def speed(kernel, rung, gates, gpu):
     """Stage 4: in one run with the rung and the one before it."""
     if gates.kind != "speed":
-        return judge.Stage("speed", "skip", "this rung is asked for its counters")
+        return Stage("speed", "skip", "this rung is asked for its counters")
     if gpu is None:
-        return judge.Stage("speed", "skip", f"the gate of {rung.name} is its speed, which needs a GPU; results and races were "
+        return Stage("speed", "skip", f"the gate of {rung.name} is its speed, which needs a GPU; results and races were "
                            "checked here")
     names = [rung.before.name, rung.name]
     table, failed = judge.timed(judge.Kernel(rung.day, rung.name), names, rung.flags)
@@ -454,10 +438,10 @@ def speed(kernel, rung, gates, gpu):
     start, goal, own, again = (seconds(table, rung.before.name), seconds(table, rung.name), seconds(mine, rung.name),
                                seconds(mine, rung.before.name))
     if not all((start, goal, own, again)):
-        return judge.Stage("speed", "skip", f"{rung.name} does not run on this {gpu.name}")
+        return Stage("speed", "skip", f"{rung.name} does not run on this {gpu.name}")
     if goal > 0.97 * start:
-        return judge.Stage("speed", "skip", f"on this {gpu.name} {rung.name} is no faster than {rung.before.name} "
+        return Stage("speed", "skip", f"on this {gpu.name} {rung.name} is no faster than {rung.before.name} "
                            f"({start / goal:.2f} times): nothing to reach")
     gain, wanted = again / own, 1 + 0.7 * (start / goal - 1)
-    return judge.Stage("speed", "ok" if gain >= wanted else "FAIL", f"{gain:.2f} times as fast as {rung.before.name} on this "
+    return Stage("speed", "ok" if gain >= wanted else "FAIL", f"{gain:.2f} times as fast as {rung.before.name} on this "
                        f"{gpu.name}, at least {wanted:.2f} ({rung.name} {start / goal:.2f})")

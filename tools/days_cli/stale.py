@@ -55,7 +55,7 @@ def stale_cpu(gpu, day):
     """The keys of recorded tables whose rows of the CPU are missing, of another reference or of another processor; the first of a
     ladder come first."""
     seen, wanted = set(), []
-    for path in _files(gpu, day):
+    for path in files_of(gpu, day):
         for table in results.load(path)["tables"]:
             if table.get("sweep") or not table["rows"]:
                 continue
@@ -106,7 +106,7 @@ def never_measured(found):
 key_text = results.key_text
 
 
-def _files(gpu, day):
+def files_of(gpu, day):
     return sorted(results.committed(gpu, day).parent.glob(f"day{day.number:02d}*.json"))
 
 
@@ -114,7 +114,7 @@ def fresh_tables(gpu, day):
     """{key: names of the rungs that are measured as they are, and of the libraries, each after a +} of all the files that a day has
     of a GPU: another CUDA's or driver's count, too. A library that was not built is none; one of Python's that is missing says so."""
     fresh = {}
-    for path in _files(gpu, day):
+    for path in files_of(gpu, day):
         found = results.load(path)
         for table in found["tables"]:
             good = {row["name"] for row in table["rows"] if row["kind"] == "variant"
@@ -155,7 +155,7 @@ def unraced(table, contestants):
 def stale_programs(gpu, day):
     """The programs of a program day that have to be measured: those without results, then those that have changed."""
     programs, fresh, measured, changed = kernels(day.target).programs, fresh_tables(gpu, day), set(), set()
-    for path in _files(gpu, day):
+    for path in files_of(gpu, day):
         for table in results.load(path)["tables"]:
             measured.add(table["ladder"])
             if any(row["name"] not in fresh[key_text(table)] for row in _measured(table)):

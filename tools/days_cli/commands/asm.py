@@ -2,19 +2,13 @@
 """days asm: what nvcc makes of a kernel: registers, spills, blocks a multiprocessor, and each line's instructions. No GPU."""
 from __future__ import annotations
 
-import hashlib
-import os
 import re
-import shutil
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 
-from days_cli import (arguments, catalog, console, exercises, ladders, outputs, paths, python_day, python_ladders, python_setup, sass, settings,
-                      toolchain)
-from days_cli.builder import lock
-from days_cli.errors import ENVIRONMENT, WRONG, DaysError
+from days_cli import (arguments, catalog, console, exercises, ladders, nvcc_code, outputs, own_triton, paths, python_day, python_ladders,
+                      python_setup, sass, toolchain)
+from days_cli.errors import WRONG, DaysError
 
 USAGE = "DAY [VARIANT]"
 SUMMARY = "what nvcc made of it: registers, spills, loads"
@@ -36,9 +30,7 @@ HELP = """./days asm DAY              registers, spills, loads of all variants
 Needs nvcc and nvdisasm, of a CUDA toolkit or of NVIDIA's wheels, and no GPU.
 What the words mean: docs/asm.md"""
 
-_FOLDER = paths.BUILD / "asm"
 _SHOWN = 16  # kernels of a table
-_PACKAGES = ("nvidia-cuda-nvcc", "nvidia-nvvm", "nvidia-cuda-crt", "nvidia-cuda-runtime", "nvidia-cuda-cccl")
 
 
 def run(args):
@@ -47,7 +39,7 @@ def run(args):
         console.say(HELP)
         return 0
     outputs.check_json(given.get("--json"), "asm")
-    arch = _architecture(given.get("--arch", "90a"))
+    arch = nvcc_code.architecture(given.get("--arch", "90a"))
     threads = _threads(given.get("--threads"))
     if given.get("--file"):
         if given.words:
@@ -57,7 +49,7 @@ def run(args):
             raise DaysError(f"there is no file {source}", "./days asm --help")
         if source.suffix == ".py":
             return _triton_file(str(source), given, arch, threads)
-        kernels = compiled([source], arch, given.compiler)
+        kernels = nvcc_code.compiled([source], arch, given.compiler)
         return _show(str(source), {"": kernels}, given, arch, threads, lines=True)
     if not given.words:
         raise DaysError("asm of which day?", "./days asm 1")
@@ -75,7 +67,7 @@ def run(args):
         found = {}
         for name, source in sources.items():
             console.progress(f"compiling {source.name}")
-            found[name] = compiled([source], arch, ["-I" + str(paths.ROOT)])
+            found[name] = nvcc_code.compiled([source], arch, ["-I" + str(paths.ROOT)])
         console.clear_progress()
         return _show(f"Day {day.label}", found, given, arch, threads, lines=False, day=day)
     variant = given.words[1]
@@ -83,7 +75,7 @@ def run(args):
     arguments.known_variant("asm", variant, rungs, day)
     if given.get("--mine"):
         rungs[variant] = _mine(day, variant)
-    kernels = compiled([rungs[variant]], arch, ["-I" + str(paths.ROOT)])
+    kernels = nvcc_code.compiled([rungs[variant]], arch, ["-I" + str(paths.ROOT)])
     return _show(f"Day {day.label}, {variant}", {variant: kernels}, given, arch, threads, lines=True, day=day)
 
 
@@ -109,18 +101,6 @@ def _parse(args):
     return given
 
 
-def _architecture(text):
-    match = re.fullmatch(r"(?:sm_|compute_)?(\d{2,3})([af]?)", text)
-    if not match:
-        raise DaysError(f'--arch is an architecture such as 75, 80 or 90a, not "{text}"', "./days asm --help")
-    return match.group(1) + match.group(2)
-
-
-def _number(arch):
-    """90 of "90a"."""
-    return int(arch.rstrip("af"))
-
-
 def _threads(text):
     if text is None:
         return 0
@@ -142,98 +122,6 @@ def _sources(day):
     return sources
 
 
-# ---- the tools ----
-
-def disassembler():
-    """nvdisasm's path, of the toolkit or of pip's wheels; None where there is none."""
-    nvcc = toolchain.nvcc()
-    return shutil.which("nvdisasm") or (nvcc and shutil.which(str(nvcc.root / "bin" / "nvdisasm"))) or _in_wheels("nvdisasm")
-
-
-def _tools(sm, lines):
-    """(nvcc's command, nvdisasm's path), of the toolkit or of pip's wheels; DaysError with the command that installs them.
-    Without `lines` nvdisasm need not be there."""
-    nvcc = toolchain.nvcc()
-    compiler, wheels = (nvcc.path if nvcc else None), []
-    if not compiler:
-        compiler = _in_wheels("nvcc")
-        wheels += _PACKAGES if not compiler else ()
-    found = disassembler()
-    if lines and not found:
-        wheels.append("nvidia-cuda-nvdisasm")
-    if wheels:
-        what = " and ".join(name for name, path in (("nvcc", compiler), ("nvdisasm", found or not lines)) if not path)
-        raise DaysError(f"asm needs {what}: of a CUDA toolkit, or NVIDIA's wheels (no GPU needed)",
-                        install(*wheels), ENVIRONMENT)
-    command = [compiler]
-    if nvcc:
-        if sm not in nvcc.codes:
-            raise DaysError(f"nvcc {toolchain.dotted(nvcc.version)} does not build for sm_{sm}: "
-                            + ", ".join(map(str, nvcc.codes)), "./days asm --help")
-        host, problem = toolchain.nvcc_host()
-        command += ["-ccbin", host.path] if problem or os.environ.get("CUDAHOSTCXX") else []
-    return command, found
-
-
-def install(*wheels):
-    """The command that installs NVIDIA's wheels."""
-    return f"{os.path.basename(sys.executable)} -m pip install --no-deps {' '.join(wheels)}"
-
-
-def _in_wheels(tool):
-    for folder in toolchain.site_folders():
-        for found in sorted(folder.glob(f"nvidia/*/bin/{tool}"), reverse=True):
-            if os.access(found, os.X_OK):
-                return str(found)
-    return None
-
-
-def _run(command, what):
-    try:
-        done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                              stdin=subprocess.DEVNULL, cwd=paths.ROOT, check=False)
-    except OSError as error:
-        raise DaysError(f"{command[0]} cannot be started: {error.strerror}", "./days doctor", ENVIRONMENT) from error
-    text = done.stdout.decode(errors="replace")
-    if done.returncode:
-        sys.stderr.write(text)
-        sys.stderr.flush()
-        raise DaysError(f"{what} failed", code=WRONG)
-    return text
-
-
-def compiled(sources, arch, flags, lines=True):
-    """The Kernels of these files, in the order of their names; without `lines` they have no instructions and no launch bounds, and
-    nvdisasm is not needed."""
-    command, found_disassembler = _tools(_number(arch), lines)
-    kernels = {}
-    with lock(paths.RUN_BUILD):
-        for source in sources:
-            path = source.resolve()
-            key = hashlib.sha256("\0".join([str(path), arch, *flags]).encode()).hexdigest()[:12]
-            _FOLDER.mkdir(parents=True, exist_ok=True)
-            cubin = _FOLDER / f"{path.stem}-{key}.cubin"
-            standard = [] if any(flag.startswith("-std=") for flag in flags) else ["-std=" + settings.load()["cxx"]["standard"]]
-            said = _run([*command, *standard, *settings.load()["cuda"]["flags"], f"-arch=sm_{arch}", "-Xptxas=-v", "-cubin",
-                         *flags, path, "-o", cubin], f"nvcc {source}")
-            found = sass.read_ptxas(said)
-            if lines:
-                sass.read_nvdisasm(_run([found_disassembler, "-gi", "-c", cubin], f"nvdisasm {cubin}"), found)
-                bounds = sass.launch_bounds(_run([found_disassembler, cubin], f"nvdisasm {cubin}"))
-                for kernel in found.values():
-                    kernel.most_threads = bounds.get(kernel.mangled, 0)
-            cubin.unlink()
-            kernels.update(found)
-    names = list(kernels)
-    filter_ = shutil.which("c++filt")
-    if filter_ and names:
-        done = subprocess.run([filter_, *names], stdout=subprocess.PIPE, check=False)
-        for name, plain in zip(names, done.stdout.decode(errors="replace").splitlines()):
-            kernels[name].name = sass.short_name(plain)
-    return sorted(kernels.values(), key=lambda kernel: [int(word) if word.isdecimal() else word
-                                                        for word in re.split(r"(\d+)", kernel.name)])
-
-
 # ---- Python days ----
 
 def _python(day, given, arch, threads):
@@ -245,7 +133,7 @@ def _python(day, given, arch, threads):
         raise DaysError(f"day {day.label} has no kernel that Triton compiles there; ./days asm --file shows a CUDA program's code",
                         "./days asm --help")
     lines = len(given.words) > 1
-    words = ["compile", "--variant", ",".join(names), "--arch", str(_number(arch)), *(["--lines"] if lines else []),
+    words = ["compile", "--variant", ",".join(names), "--arch", str(nvcc_code.number(arch)), *(["--lines"] if lines else []),
              *(python_day.mine_flags(day, names[0]) or (["--file", str(_mine(day, names[0]))] if given.get("--mine") else [])),
              *(word for name in ("--size", "--type") if given.get(name) for word in (name, given.get(name)))]
     if given.get("--stage"):
@@ -262,20 +150,19 @@ def _python(day, given, arch, threads):
         return 0
     by = f"Triton {python_setup.ensure().triton}"
     title = f"Day {day.label}, {names[0]}" if lines else f"Day {day.label}"
-    return _show(title, found, given, str(_number(arch)), threads, lines, day, by)
+    return _show(title, found, given, str(nvcc_code.number(arch)), threads, lines, day, by)
 
 
 def _triton_file(name, given, arch, threads):
     """The same of a file of one's own."""
-    from days_cli import own_triton
     wrong = next((flag for flag in ("--size", "--type") if given.get(flag)), (given.compiler or [""])[0])
     if wrong:
         raise DaysError(f"asm --file of a Triton file takes no {wrong}: its main() makes the arguments", f"./days asm --file {name}")
-    kernels = own_triton.compiled(name, _number(arch), given.get("--stage") or "")
+    kernels = own_triton.compiled(name, nvcc_code.number(arch), given.get("--stage") or "")
     if given.get("--stage"):
         console.write("".join(kernel["text"].rstrip("\n") + "\n" for kernel in kernels))
         return 0
-    return _show(name, {"": list(map(_of_triton, kernels))}, given, str(_number(arch)), threads, True, None, f"Triton {python_setup.ensure().triton}")
+    return _show(name, {"": list(map(_of_triton, kernels))}, given, str(nvcc_code.number(arch)), threads, True, None, f"Triton {python_setup.ensure().triton}")
 
 
 def _of_triton(kernel):
@@ -297,7 +184,7 @@ def _show(title, found, given, arch, threads, lines, day=None, by=""):
         raise DaysError(f"{title}: there is no kernel in it for sm_{arch}", code=WRONG)
     if given.get("--json"):
         return _json(found, given, arch, threads)
-    sm = _number(arch)
+    sm = nvcc_code.number(arch)
     nvcc = toolchain.nvcc()
     by = by or (f"nvcc {toolchain.dotted(nvcc.version)}" if nvcc else "")
     console.say(console.paint(f"{title}: sm_{arch}" + (f", {by}" if by else ""), "bold"))
@@ -403,7 +290,7 @@ def _source_line(path, number):
 
 
 def _json(found, given, arch, threads):
-    sm = _number(arch)
+    sm = nvcc_code.number(arch)
     out = {"architecture": arch, "variants": []}
     for variant, kernels in found.items():
         rows = []

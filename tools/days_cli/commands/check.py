@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from days_cli import (arguments, console, exercises, following, judge, ladders, own_triton, program_day, program_judge, python_day, python_judge,
-                      python_ladders, rung_gates, rungs)
+                      python_ladders, rung_gates, rungs, stages)
 from days_cli import gpu as gpus
 from days_cli.errors import DaysError
 
@@ -62,10 +62,10 @@ def check(what, rung=None):
     else:
         title = _started(what, f"a copy of {what.target}/exercise.cu")
         kernel = judge.Kernel(what, file=title)
-    stages = judge.judge(kernel, lambda header: console.say(f"{title}: {_goal(header)}"), judge.print_stage)
-    passed = stages[-1].verdict != "FAIL"
+    told = judge.judge(kernel, lambda header: console.say(f"{title}: {_goal(header)}"), stages.print_stage)
+    passed = told[-1].verdict != "FAIL"
     if not rung:
-        _conclude(what, stages, passed)
+        _conclude(what, told, passed)
     return 0 if passed else 1
 
 
@@ -90,17 +90,17 @@ def _check_rung(rung):
     gates = rung_gates.find(rung)
     rung_gates.say(rung, gates)
     gpu = gpus.detect().gpu
-    stages = judge.run_stages((lambda: judge.correct(kernel)[1], lambda: judge.race_free(kernel),
+    told = stages.run((lambda: judge.correct(kernel)[1], lambda: judge.race_free(kernel),
                                lambda: rung_gates.counters(kernel, rung, gates),
-                               lambda: rung_gates.speed(kernel, rung, gates, gpu)), judge.print_stage)
-    passed = stages[-1].verdict != "FAIL"
-    if passed and all(stage.verdict != "ok" for stage in stages[2:]):
+                               lambda: rung_gates.speed(kernel, rung, gates, gpu)), stages.print_stage)
+    passed = told[-1].verdict != "FAIL"
+    if passed and all(stage.verdict != "ok" for stage in told[2:]):
         for line in console.wrap(f"Right and free of races. What {rung.name} brings is judged on a GPU, and counts as solved there."):
             console.say(line)
         console.say("Next: " + console.paint(gates.install or f"./days solution {rung.words}", "cyan"))
         exercises.remember(rung, last="right and race-free; the rest is judged on a GPU")
         return 0
-    _conclude(rung, stages, passed)
+    _conclude(rung, told, passed)
     return 0 if passed else 1
 
 
@@ -112,10 +112,10 @@ def _check_program(day, name):
     else:
         title = source = _started(day, f"a copy of {day.target}/exercise.cu")
     console.say(f"{title}: {exercise.goal}")
-    stages = program_judge.run_stages(program_judge.Judged(day, source), exercise.gates, judge.print_stage)
-    passed = stages[-1].verdict != "FAIL"
+    told = program_judge.run_stages(program_judge.Judged(day, source), exercise.gates, stages.print_stage)
+    passed = told[-1].verdict != "FAIL"
     if not name:
-        _conclude(day, stages, passed)
+        _conclude(day, told, passed)
     return 0 if passed else 1
 
 
@@ -139,10 +139,10 @@ def _check_python(what, name):
         console.say(f"{title}: {(ladders.exercise(day) or [''])[0]}")
         gates, why = python_ladders.gates_of(day), ""
         kernel = python_judge.Kernel(day, name) if name else python_judge.Kernel(day, file=title)
-    stages = python_judge.run_stages(kernel, gates, judge.print_stage, why)
-    passed = stages[-1].verdict != "FAIL"
+    told = python_judge.run_stages(kernel, gates, stages.print_stage, why)
+    passed = told[-1].verdict != "FAIL"
     if not name:
-        _conclude(what, stages, passed)
+        _conclude(what, told, passed)
     return 0 if passed else 1
 
 
@@ -150,9 +150,9 @@ def _goal(header):
     return header.get("exercise", {}).get("goal", "")
 
 
-def _conclude(what, stages, passed):
+def _conclude(what, told, passed):
     """What follows from the verdict; then it is remembered, where that can be."""
-    last = stages[-1]
+    last = told[-1]
     if passed:
         console.say("Solved. Next: " + console.paint(_after(what), "cyan") + ", or see ours: " +
                     console.paint(f"./days solution {exercises.words(what)}", "cyan"))
@@ -161,7 +161,7 @@ def _conclude(what, stages, passed):
     hints, seen = len(exercises.hints(what)), exercises.progress(what).get("hints", 0)
     if hints:
         console.say("Next: " + console.paint(f"./days hint {exercises.words(what)}", "cyan") + f"   ({seen} of {hints} seen)")
-    exercises.remember(what, last=f"{judge.STAGES.index(last.name) + 1} {last.name}: {last.about}")
+    exercises.remember(what, last=f"{stages.STAGES.index(last.name) + 1} {last.name}: {last.about}")
 
 
 def _after(what):

@@ -12,9 +12,8 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from days_cli import arguments, builder, cmake_tools, console, packages, paths, profiles, python_setup, run_build, settings, toolchain
+from days_cli import arguments, builder, cmake_tools, console, nvcc_code, packages, paths, profiles, python_setup, run_build, settings, toolchain
 from days_cli import gpu as gpus
-from days_cli.commands import asm
 from days_cli.errors import ENVIRONMENT, DaysError
 
 USAGE = ""
@@ -255,10 +254,10 @@ def _libraries(probe, compiler):
 
 def _nvdisasm():
     """What ./days asm and the gates of some rungs read machine code with; it needs no GPU."""
-    found = asm.disassembler()
+    found = nvcc_code.disassembler()
     if found:
         return Finding("nvdisasm", "ok", f"{found}: ./days asm shows instructions")
-    return Finding("nvdisasm", "miss", "for ./days asm, and for rungs that are told apart by their widest load:", asm.install("nvidia-cuda-nvdisasm"))
+    return Finding("nvdisasm", "miss", "for ./days asm, and for rungs that are told apart by their widest load:", nvcc_code.install("nvidia-cuda-nvdisasm"))
 
 
 def _profiler(probe, cuda_works):

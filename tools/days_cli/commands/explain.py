@@ -5,10 +5,9 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import tempfile
 from pathlib import Path
 
-from days_cli import (arguments, catalog, console, exercises, ladders, outputs, paths, program_explain, programs,
+from days_cli import (arguments, catalog, console, counting, exercises, ladders, outputs, own_triton, paths, program_explain,
                       python_explain, run_build, rungs, trace_picture, trace_text, traces)
 from days_cli.errors import WRONG, DaysError
 
@@ -113,49 +112,8 @@ def _build(day, variant="", rung=None):
     return run_build.build_day(day, "simt", traced=True, exercise=yours, alone=yours)
 
 
-def _trace(command, results=None, seconds=None, environment=None):
-    """Runs a traced program: (its trace, its results, what it wrote to standard output, its exit code). DaysError where it
-    fails, or takes longer than that many seconds."""
-    name = os.path.basename(str(command[0]))
-    with tempfile.TemporaryDirectory(prefix="days-explain-") as folder:
-        trace = Path(folder) / "trace.json"
-        if results:
-            command = [*command, "--json", str(Path(folder) / "results.json")]
-        ended = programs.run(command, {"SIMT_TRACE": str(trace), "NO_COLOR": "1", **(environment or {})}, seconds=seconds)
-        failed = ended.problem or ended.code
-        if failed and (results or not trace.exists()):
-            console.tell(ended.stdout + ended.stderr, "")
-            if ended.problem:
-                raise programs.Died(name, ended)
-            raise DaysError(f"{name} ended with {ended.code}", code=ended.code if ended.code in (1, 2, 3) else WRONG)
-        console.tell(ended.stderr, "")
-        if results and not (Path(folder) / "results.json").exists():
-            raise DaysError(programs.OTHER_MAIN, code=WRONG)
-        if not trace.exists():
-            raise DaysError(f"{name} left no trace", code=WRONG)
-        table = traces.load(Path(folder) / "results.json") if results else None
-        return traces.load(trace), table, ended.stdout, ended.code if ended.code >= 0 else WRONG
-
-
 def _flags(given):
     return [word for name in ("--size", "--type") if given.get(name) for word in (name, given.get(name))]
-
-
-def _of_day(trace, day, file=""):
-    """The launches that are the rung's: of the day's own kernels, the learner's in `file` and those that days share in common/
-    (a sum's second stage), not of the harness', which make the inputs."""
-    def own(path):
-        return path == file or (path.startswith((day.target + "/", "common/")) and not path.startswith("common/harness"))
-
-    kernels = [kernel for kernel in trace["kernels"] if own(kernel["file"])]
-    return dict(trace, kernels=kernels or [k for k in trace["kernels"] if not k["file"].startswith("common/harness")])
-
-
-def count(program, day, variant, flags=(), seconds=None, own="", environment=None):
-    """(trace of the day's own kernels, the run's results) of a variant; without flags on the shape that it has on the CPU. own:
-    the learner's file, whose kernels are the day's."""
-    trace, table, _, _ = _trace([program, "--variant", variant, *flags], results=True, seconds=seconds, environment=environment)
-    return _of_day(trace, day, own), table
 
 
 def _per(given, table):
@@ -181,7 +139,7 @@ def _explain_variant(day, variant, given):
     arguments.known_variant("explain", variant, [*ladders.names(day), *(["exercise"] if ladders.exercise(day) else [])], day)
     program = _build(day, variant, rung)
     begun, own = (["--begun", rung.before.name], exercises.shown(exercises.my_file(rung))) if rung else ([], "")
-    trace, table = count(program, day, variant, [*_flags(given), *begun], own=own)
+    trace, table = counting.count(program, day, variant, [*_flags(given), *begun], own=own)
     ladder, shape, kind = _shape_of(table)
     trace = {"day": day.target, "ladder": ladder, "variant": variant, "shape": shape, "type": kind, **trace}
     if given.get("--json"):
@@ -228,7 +186,7 @@ def _explain_day(day, given):
     for name in ladders.names(day):
         console.progress(f"counting {name}")
         try:
-            trace, table = count(program, day, name, _flags(given))
+            trace, table = counting.count(program, day, name, _flags(given))
         except DaysError as error:
             if error.code != WRONG and not given.get("--size") and not given.get("--type"):
                 raise
@@ -264,7 +222,6 @@ def _summary(launches, inputs):
 # ---- any program ----
 
 def _explain_triton(given):
-    from days_cli import own_triton  # it imports judge, which imports this file
     wrong = next((flag for flag in ("--size", "--type", "--wave", "--backend", "--mine") if given.get(flag)), None)
     if wrong or given.compiler or given.rest or given.words:
         raise DaysError(f"explain --file of a Triton file takes no {wrong or (given.compiler or given.rest or given.words)[0]}: its main() "
@@ -284,7 +241,7 @@ def _explain_file(given):
     flags = ["-std=c++17" if re.fullmatch(r"-std=(?:c|gnu)\+\+(?:98|0x|03|11|1y|14)", flag) else flag
              for flag in given.compiler]
     program = run_build.build_file(path, f"{source.stem}-{key}", flags)
-    trace, _, output, status = _trace([program, *given.rest])
+    trace, _, output, status = counting.trace([program, *given.rest])
     if given.get("--json"):
         console.tell(output, "")
         outputs.put_json(given.get("--json"), trace)

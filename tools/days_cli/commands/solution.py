@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import sys
 
-from days_cli import (arguments, console, exercises, judge, ladders, paths, program_day, program_explain, program_judge,
+from days_cli import (arguments, console, counting, exercises, gates, judge, ladders, paths, program_day, program_explain, program_judge,
                       python_judge, rung_gates, rungs, timeline)
 from days_cli.errors import DaysError
 
@@ -52,15 +52,15 @@ def _print_counters(what, mine, rung):
     if day.kind == "python":
         _print_metrics(what, mine, rung)
         return
-    theirs, _ = judge.measure(judge.Kernel(day, rung))
+    theirs = counting.measure(judge.Kernel(day, rung))[0]
     try:
         shown = exercises.shown(mine)
-        yours, _ = judge.measure(judge.Kernel(day, rung, shown, what) if of_rung else judge.Kernel(day, file=shown))
+        yours = counting.measure(judge.Kernel(day, rung, shown, what) if of_rung else judge.Kernel(day, file=shown))[0]
     except DaysError as error:
         console.note(f"{exercises.shown(mine)} has no counts: {error.message}")
         yours = None
     width = max(11, len(rung))
-    metrics = [*rung_gates.COUNTERS, *rung_gates.BESIDES] if of_rung else judge.GATES
+    metrics = [*rung_gates.COUNTERS, *rung_gates.BESIDES] if of_rung else gates.GATES
     across = max(len(metric.label) for metric in metrics) + 2
     console.say(f"{'':{across}}{'yours':>11}  {rung:>{width}}")
     for metric in metrics:

@@ -2,9 +2,8 @@
 """days tune: tries the numbers that a kernel leaves open. On a GPU by the clock, without one by what nvcc makes of each."""
 from __future__ import annotations
 
-from days_cli import arguments, catalog, console, exercises, judge, outputs, paths, tuner
+from days_cli import arguments, catalog, console, exercises, judge, nvcc_code, outputs, paths, tuner
 from days_cli import gpu as gpus
-from days_cli.commands import asm
 from days_cli.errors import WRONG, DaysError
 
 USAGE = "DAY"
@@ -93,7 +92,7 @@ def _count(given, flag, default, least):
 
 
 def _device(gpu, given, processors):
-    arch = asm._architecture(given.get("--arch", "90a"))  # pylint: disable=protected-access
+    arch = nvcc_code.architecture(given.get("--arch", "90a"))
     if gpu:
         arch = f"{gpu.sm}a" if gpu.sm == 90 else str(gpu.sm)
     sm = int(arch.rstrip("af"))
@@ -120,7 +119,7 @@ def _compile(day, chosen, arch, cache):
     new = [candidate for candidate in chosen if not candidate.registers]
     for i, candidate in enumerate(new):
         console.progress(f"compiling {i + 1}/{len(new)}  {candidate.name}")
-        kernel = asm.compiled([_file(day, candidate)], arch, ["-I" + str(paths.ROOT)], lines=False)[0]
+        kernel = nvcc_code.compiled([_file(day, candidate)], arch, ["-I" + str(paths.ROOT)], lines=False)[0]
         candidate.registers, candidate.spills = kernel.registers, kernel.spill_stores + kernel.spill_loads
         cache.keep(candidate)
     console.clear_progress()
