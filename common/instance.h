@@ -104,9 +104,9 @@ class Instance {
   // set up. Empty report where none is needed.
   Report refuse_short_workspace(const Row& row, cudaStream_t stream);
   // The same of this shape with another number for an extent, which no launcher of the row's may take: it must
-  // throw std::invalid_argument, and name the number or one of its .needs. Nothing: the ladder makes no problem
-  // of such a shape.
-  std::optional<Report> refuse_size(const Row& row, size_t extent, int64_t number, cudaStream_t stream);
+  // throw std::invalid_argument, and name the number or one of its .needs. So must the ladder's inputs where the
+  // problem cannot have such a number.
+  Report refuse_size(const Row& row, size_t extent, int64_t number, cudaStream_t stream);
   Report refuse_no_setup(const Row& row, cudaStream_t stream);
   // The problem on host pointers, with the outputs of the latest run() or verify().
   const void* host_problem() const { return host_problem_.get(); }

@@ -15,6 +15,7 @@
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <string>
 #include <typeinfo>
 #include <vector>
@@ -45,6 +46,17 @@ std::string missing_16_bits(const std::vector<std::string>& types, const std::ve
 bool runs_here(const LadderInfo& ladder, const Row& row, size_t type);
 
 }  // namespace testing_detail
+
+// What exercise.cu writes at one shape before the learner has written anything: so many elements of the outputs, and whether that
+// makes the whole result right.
+struct Given {
+  size_t written;
+  bool right;
+};
+// Says it of the calling day's ladder, and what is given in words ("the last tile"). A skeleton of which nothing is said writes
+// nothing, and is wrong on every shape. Returns true, for a constant of the day's tests.
+bool skeleton_is_given(const char* ladder, const char* what, Given (*given)(const Shape&),
+                       const char* file = __builtin_FILE());
 
 // A variant of a registered ladder, for problems of one element type.
 template <class Problem>

@@ -2,6 +2,7 @@
 //
 // The day's two ladders: who competes, on which shapes and inputs, measured against what. Host code only.
 
+#include <algorithm>
 #include <cmath>
 #include <initializer_list>
 #include <memory>
@@ -35,8 +36,10 @@ auto made_of(Border border, Pixels pixels) {
     p.border = border;
     p.image = pixels(days::Type<T>{}, s[0] * s[1] * s[2], in);
     if constexpr (kFilter == Filter::kGauss) {
-      p.weights = in.fill("weights", 2 * s[3] + 1,
-                          [weights = gaussian_weights(p.radius)](size_t i) { return weights[i]; });
+      // A radius that is none makes a problem, which launchers refuse.
+      p.weights =
+          in.fill("weights", 2 * s[3] + 1,
+                  [weights = gaussian_weights(std::max(p.radius, 1))](size_t i) { return weights[i]; });
     } else {
       p.weights = nullptr;
     }

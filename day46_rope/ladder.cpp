@@ -28,7 +28,7 @@ using ElementOf = std::remove_cvref_t<decltype(*std::declval<P>().q)>;
 // Extents are those of what is there after the call: `context` positions, of which the last `seq` are new.
 template <class P>
 void set_extents(P& p, days::Shape s, const Scaling& scaling) {
-  days::require(s[0] > 0, "context is no extent of an array: there is no problem without a position");
+  days::require(s[0] > 0, "context: there is no problem without a position, as of", s[0].value());
   p.start = s[0] - s[1];
   p.seq = s[1];
   p.heads = s[2];

@@ -65,7 +65,7 @@ auto seen_with(Border border, Pixels pixels) {
   return [=]<class T>(Turn<T>& p, days::Shape s, days::Inputs& in) {
     p.height = s[0];
     p.width = s[1];
-    days::require(s[2] > 0, "degrees are no extent: launchers take any, shapes have 1 to 360 and more");
+    days::require(s[2] > 0, "degrees of a shape are 1 or more, though launchers take any, not", s[2].value());
     p.cosine = cosine_of(s[2]);
     p.sine = sine_of(s[2]);
     p.border = border;

@@ -292,7 +292,7 @@ TEST_P(Harness, WantsSizesRefusedByTheirNumber) {
   Row row = scale.rows[0];
   const auto refused = [&](size_t extent, int64_t number, auto launcher) {
     row.launch[0] = days::detail::erase_launcher<Problem>(launcher);
-    return instance.refuse_size(row, extent, number, stream).value().text();
+    return instance.refuse_size(row, extent, number, stream).text();
   };
   const auto named = [](const Problem& p, cudaStream_t) {
     days::require(p.rows > 0, "rows must be positive, not", p.rows);
@@ -313,6 +313,32 @@ TEST_P(Harness, WantsSizesRefusedByTheirNumber) {
     days::require(p.rows > 0, "rows is", p.rows);
   };
   EXPECT_NE(refused(0, -1, writes).find("output y[0,0] was changed"), std::string::npos);
+}
+
+// Where the ladder makes no problem of a size, its inputs must have said so by the number: no launcher is asked then.
+TEST_P(Harness, WantsSizesThatMakeNoProblemRefusedByTheirNumber) {
+  const auto refused = [](auto make) {
+    const auto ladder = days::ladder<Scale>("made")
+                            .extents({"rows", "cols"})
+                            .types<float>()
+                            .variant("plain", LAUNCHER(scale_plain))
+                            .inputs([=](auto& p, days::Shape s, days::Inputs& in) {
+                              make(s);
+                              p.rows = s[0];
+                              p.cols = s[1];
+                              p.x = in.uniform("x", s[0] * s[1]);
+                              p.y = in.output("y", s[0], s[1]);
+                              p.total = in.constant("total", 1, 0);
+                            });
+    Instance instance(ladder, 0, {3, 33}, 0, GetParam());
+    const days::Stream stream;
+    return instance.refuse_size(ladder.rows[0], 1, 0, stream).text();
+  };
+  EXPECT_EQ(
+      refused([](days::Shape s) { days::require(s[1] > 0, "cols must be positive, not", s[1].value()); }),
+      "");
+  EXPECT_EQ(refused([](days::Shape s) { days::require(s[1] > 0, "no columns"); }),
+            "no launcher was asked to refuse cols = 0, because its inputs cannot be made: no columns");
 }
 
 TEST_P(Harness, WantsAShortWorkspaceRefused) {

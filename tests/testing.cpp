@@ -334,7 +334,8 @@ void test_by_rows(const LadderInfo& ladder, size_t type, const Shape& shape) {
   EXPECT_TRUE(report.ok()) << "reference by rows, " << shape.text() << ":\n" << report.text();
 }
 
-// A launcher refuses sizes that are none, and those beyond its .needs, each by its number.
+// A launcher refuses sizes that are none, and those beyond its .needs, each by its number; the ladder those of which it makes no
+// problem.
 void test_refused_sizes(const LadderInfo& ladder, const Row& row, size_t type) {
   ASSERT_FALSE(device_lost()) << "an earlier kernel's fault left the device unusable";
   const auto shape =
@@ -344,9 +345,8 @@ void test_refused_sizes(const LadderInfo& ladder, const Row& row, size_t type) {
   Stream stream;
   Instance& instance = instances().get(ladder, type, *shape, 0);
   const auto refuses = [&](size_t extent, int64_t number) {
-    const std::optional<Report> report = instance.refuse_size(row, extent, number, stream);
-    if (!report || report->ok()) return;  // a ladder may refuse to make such a problem at all
-    ADD_FAILURE() << row.name << " " << shape->text() << ":\n" << report->text();
+    const Report report = instance.refuse_size(row, extent, number, stream);
+    if (!report.ok()) ADD_FAILURE() << row.name << " " << shape->text() << ":\n" << report.text();
   };
   for (size_t extent = 0; extent < ladder.extents.size(); ++extent) {
     for (const int64_t number : {0, -1}) refuses(extent, number);
@@ -357,18 +357,40 @@ void test_refused_sizes(const LadderInfo& ladder, const Row& row, size_t type) {
   if (::testing::Test::HasFailure()) instances().clear();  // its buffers may have been damaged
 }
 
-// exercise.cu as it is shipped compiles, launches, harms nothing, and leaves something to do: a part that is given, such as a
-// tail, may be right on the shapes that need nothing else.
+// What a day says that its skeleton is given: of day and ladder.
+struct Giving {
+  const char* what;
+  Given (*given)(const Shape&);
+};
+std::map<std::pair<std::string, std::string>, Giving>& givings() {
+  static std::map<std::pair<std::string, std::string>, Giving> all;
+  return all;
+}
+
+// exercise.cu as it is shipped compiles, launches, harms nothing, writes what the day says that it is given and nothing else, and
+// is wrong on every other shape. In place a result may be right before anybody writes it: one element reversed.
 void test_skeleton(const LadderInfo& ladder, const Row& row) {
   ASSERT_FALSE(device_lost()) << "an earlier kernel's fault left the device unusable";
   Stream stream;
   int wrong = 0;
+  const auto found = givings().find({ladder.day, ladder.name});
+  const std::string given_text =
+      found == givings().end() ? "it is given nothing" : std::string("it is given ") + found->second.what;
   for (const Shape& shape : ladder.test_shapes) {
     Instance& instance = instances().get(ladder, 0, shape, 0);
     if (!instance.supports(row)) continue;
     ++tally().kernels;
     Report report = instance.run(row, stream);
     wrong += !report.ok();
+    const Given given = found == givings().end() ? Given{0, false} : found->second.given(shape);
+    const bool right_before = report.in_place == report.compared && report.unwritten == report.compared;
+    EXPECT_TRUE(!report.ok() || given.right || right_before)
+        << shape.text() << ": the skeleton is right, though " << given_text;
+    EXPECT_TRUE(report.ok() || !given.right)
+        << shape.text() << ": the skeleton is wrong, though " << given_text << ":\n"
+        << report.text();
+    EXPECT_EQ(report.compared - report.unwritten, given.written)
+        << shape.text() << ": so many elements are written, though " << given_text;
     if (!report.notes.empty() && report.notes[0] == Report::kByLuck) report.notes.erase(report.notes.begin());
     EXPECT_TRUE(report.notes.empty() || !ladder.types[0].checks.empty())
         << shape.text() << ": " << report.text();
@@ -555,6 +577,9 @@ bool runs_here(const LadderInfo& ladder, const Row& row, size_t type) {
 }
 
 void add_all_tests() {
+  for (const auto& [ladder, giving] : givings())
+    require(days::find_ladder(ladder.first, ladder.second).exercise_info.has_value(), ladder.first,
+            ": its skeleton is given ", giving.what, ", but ", ladder.second, " has no exercise");
   std::set<std::string> days;
   for (const LadderInfo* ladder : registered_ladders()) {
     add_tests(*ladder);
@@ -576,6 +601,11 @@ void add_all_tests() {
 }
 
 }  // namespace days::testing_detail
+
+bool days::skeleton_is_given(const char* ladder, const char* what, Given (*given)(const Shape&),
+                             const char* file) {
+  return testing_detail::givings().insert({{day_of(file), ladder}, {what, given}}).second;
+}
 
 int main(int argc, char** argv) {
   if (days::testing_detail::runs_wrong_kernels(argc, argv)) days::testing_detail::run_wrong_kernels();

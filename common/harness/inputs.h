@@ -165,7 +165,8 @@ inline Extent product(std::initializer_list<Extent> extents) {
 }  // namespace detail
 
 Inputs::Values Inputs::Values::with_extents(std::initializer_list<Extent> extents) const {
-  require(detail::product(extents) == Extent(n_), name_, ": the extents of .as(...) do not make its size");
+  require(in_->count(detail::product(extents)) == n_, name_,
+          ": the extents of .as(...) do not make its size");
   Values values = *this;
   values.dims_.assign(extents.begin(), extents.end());
   return values;

@@ -640,8 +640,7 @@ static bool is_of_needs(const std::string& text, const Row& row) {
   return !said.empty() && row.needs_text.find(said) != std::string::npos;
 }
 
-std::optional<Report> Instance::refuse_size(const Row& row, size_t extent, int64_t number,
-                                            cudaStream_t stream) {
+Report Instance::refuse_size(const Row& row, size_t extent, int64_t number, cudaStream_t stream) {
   Report report;
   std::vector<void*> pointers;
   for (const Inputs::Buffer& buffer : device_.buffers()) {
@@ -654,17 +653,22 @@ std::optional<Report> Instance::refuse_size(const Row& row, size_t extent, int64
   std::vector<int64_t> numbers = shape_.numbers();
   numbers.at(extent) = number;
   const std::shared_ptr<void> problem = new_problem(typed());
+  const std::string what = ladder_.extents.at(extent) + " = " + std::to_string(number);
   try {
     ladder_.makers[maker_].make[type_](problem.get(), Shape(numbers), given);
-  } catch (const std::exception&) {
-    return std::nullopt;
+  } catch (const TooLarge&) {
+    return report;  // the number's own type refuses it
+  } catch (const std::invalid_argument& error) {
+    if (!names(error.what(), number))
+      report.notes.push_back("no launcher was asked to refuse " + what +
+                             ", because its inputs cannot be made: " + error.what());
+    return report;
   }
   prepare(row);
   if (typed().set_workspace)
     typed().set_workspace(problem.get(),
                           workspace_size_ == 0 ? Workspace{} : Workspace{workspace_data(), workspace_size_});
   if (setup_) typed().set_setup(problem.get(), made_setup_);
-  const std::string what = ladder_.extents.at(extent) + " = " + std::to_string(number);
   try {
     (*ladder_.launcher(row, type_))(problem.get(), stream);
     report.notes.push_back("did not refuse " + what + " with std::invalid_argument");

@@ -15,6 +15,13 @@
 namespace day16 {
 namespace {
 
+// The last tile is copied, where it is no whole one; a copy of less than a tile is nothing else.
+const bool kLastTileIsGiven =
+    days::skeleton_is_given("copy", "the last tile, where it is no whole one", [](const days::Shape& s) {
+      constexpr int64_t kTile = 4096;
+      return days::Given{static_cast<size_t>(s[0] % kTile), s[0] < kTile};
+    });
+
 // The check for large sizes must see what the reference would: one wrong bit in one element, and a NaN.
 TEST(Day16CheckLarge, SeesOneWrongBit) {
   std::vector<float> x(5000), y(x.size());
