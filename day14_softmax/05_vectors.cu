@@ -3,7 +3,8 @@
 // A block a row again, and 16 bytes a load and a store, four loads under way in a thread. Changed since
 // online: a quarter of the requests (an eighth in 16 bits), and one rescaling for a batch of vectors. Rows
 // that begin between two multiples of 16 bytes have an edge of single elements. Takes rows of any length.
-// Bound by: the second read, from L2 where it still holds the row.
+// Bound by: the second read, from L2 where it still holds the row. Judged on a GPU: four loads under way in
+// each thread.
 
 #include "common/check.h"
 #include "common/util.h"

@@ -440,6 +440,20 @@ class Told(unittest.TestCase):
         self.assertNotIn("Solved", out)
         self.assertNotIn("solved", exercises.progress(rung("13 down")))
 
+    def test_counters_are_not_all_where_the_header_says_that_a_gpu_judges(self):
+        self.assertEqual(rung_gates._on_gpu(rung("14 vectors")), "four loads under way in each thread")
+        self.assertEqual(rung_gates._on_gpu(rung("13 padded")), "")
+        gates = rung_gates.Gates("counters", [rung_gates.Ask(rung_gates.COUNTERS[3], 400, 100, 130)], on_gpu="four loads at a time")
+        code, out, _ = self.check({"requests": 400}, gates=gates)
+        self.assertEqual(code, 1)
+        self.assertIn("Asked: four loads at a time. No counter shows that: it is judged by the speed, on a GPU.", " ".join(out.split()))
+        code, out, _ = self.check({"requests": 100}, gates=gates)
+        told = " ".join(out.split())
+        self.assertEqual(code, 0)
+        self.assertIn("3 counters ok requests to global memory 100", told)
+        self.assertIn("What padded brings is judged on a GPU, and counts as solved there.", told)
+        self.assertNotIn("solved", exercises.progress(self.rung))
+
     def test_speed_beside_both_rungs(self):
         down, gates = rung("13 down"), rung_gates.Gates("speed", why="no counter")
         rows = lambda several, down: ({"rows": [{"name": "several", "seconds": several}, {"name": "down", "seconds": down}]}, None)

@@ -89,7 +89,8 @@ class Ask:
 @dataclass
 class Gates:
     """kind: "counters", "code" or "speed"; size: of --size where it is not the shape that ./days run shows on a CPU;
-    of_rung: the Rung's own flags; prefix: before the names of both rungs, as another ladder of the day has them."""
+    of_rung: the Rung's own flags; prefix: before the names of both rungs, as another ladder of the day has them; on_gpu: what the
+    rung brings besides that no counter shows, so that its speed is asked as well."""
     kind: str
     asks: List[Ask] = field(default_factory=list)
     size: str = ""
@@ -99,6 +100,11 @@ class Gates:
     install: str = ""  # a command, after which nvcc's output might tell them apart
     notes: dict = field(default_factory=dict)  # a metric's key: what the worst line of the rung before does
     prefix: str = ""
+    on_gpu: str = ""
+
+    @property
+    def by_speed(self):
+        return self.kind == "speed" or bool(self.on_gpu)
 
     def flags(self):
         return [*(["--size", self.size] if self.size else []), *self.of_rung]
@@ -110,6 +116,7 @@ def find(rung):
     """The Gates of a rung. Counts what has not been counted since its kernels were built; DaysError where they don't run."""
     gates = _find(rung)
     gates.of_rung = tuple(rung.flags)
+    gates.on_gpu = _on_gpu(rung)
     return gates
 
 
@@ -281,12 +288,23 @@ def _code(file):
 
 # ---- what it teaches ----
 
+def _about(rung):
+    """What the rung's file says of it in its first comment, on one line."""
+    beside = [other.name for other in rungs.of_day(rung.day).values() if other.file == rung.file]
+    return rungs.header(rung.file.read_text(encoding="utf-8"), rung.name, beside)
+
+
+def _on_gpu(rung):
+    """What the header says that only a GPU can judge: "Judged on a GPU: four loads under way."; "" where it says nothing."""
+    said = re.search(r"\bJudged on a GPU: ([^.]*)\.", _about(rung))
+    return said[1] if said else ""
+
+
 def taught(rung):
     """The functions and instructions that the rung's header says it teaches, which its own code calls and the one before does not. Whoever
     calls a helper that has them has not written what the rung is about."""
     text = rung.file.read_text(encoding="utf-8")
-    beside = [other.name for other in rungs.of_day(rung.day).values() if other.file == rung.file]
-    said = re.search(r"\bTeaches: ([^.]*)\.", rungs.header(text, rung.name, beside))
+    said = re.search(r"\bTeaches: ([^.]*)\.", _about(rung))
     return [name for name in re.split(r",\s*", said[1]) if _calls(text, name) and not _calls(rungs.start_text(rung), name)] if said else []
 
 
@@ -321,6 +339,8 @@ def say(rung, gates):
         _wrapped(f"Asked: {' or '.join(names)} in your own file: {rung.name} teaches {'it' if len(names) == 1 else 'them'}.")
     if gates.kind == "speed":
         _wrapped(f"Asked: faster than {before.name}. {gates.why[0].upper()}{gates.why[1:]}.")
+    elif gates.on_gpu:
+        _wrapped(f"Asked: {gates.on_gpu}. No counter shows that: it is judged by the speed, on a GPU.")
 
 
 def _wrapped(text):
@@ -424,7 +444,7 @@ def _notes(launches):
 
 def speed(kernel, rung, gates, gpu):
     """Stage 4: in one run with the rung and the one before it."""
-    if gates.kind != "speed":
+    if not gates.by_speed:
         return Stage("speed", "skip", "this rung is asked for its counters")
     if gpu is None:
         return Stage("speed", "skip", f"the gate of {rung.name} is its speed, which needs a GPU; results and races were "
