@@ -8,38 +8,15 @@
 
 #include <cstdint>
 
-#include "common/check.h"
 #include "common/must_reject.h"
+#include "common/problems/matmul_wrong.cuh"
 #include "common/util.h"
 #include "day06_matmul_coalesced/matmul.h"
 
 namespace day06 {
 namespace {
 
-// Blocks of 256 threads for 8 x 32 elements of c.
-template <void (*kKernel)(Matmul<float>)>
-void launch(const Matmul<float>& p, cudaStream_t stream) {
-  days::require_needs(p, "wrong", kMAlongY);
-  const dim3 grid(days::ceil_div(p.n, 32), days::ceil_div(p.m, 8));
-  kKernel<<<grid, 256, 0, stream>>>(p);
-  CUDA_CHECK_LAUNCH();
-}
-
-struct Place {
-  int row, col;
-  bool inside;
-};
-__device__ Place place_of_grid(const Matmul<float>& p) {
-  const int row = blockIdx.y * 8 + threadIdx.x / 32, col = blockIdx.x * 32 + threadIdx.x % 32;
-  return {row, col, row < p.m && col < p.n};
-}
-
-// The first `count` products of a row of a and a column of b, added up as they should be.
-__device__ float dot(const Matmul<float>& p, int row, int col, int count) {
-  float sum = 0.0f;
-  for (int i = 0; i < count; ++i) sum += p.a[int64_t{row} * p.k + i] * p.b[int64_t{i} * p.n + col];
-  return sum;
-}
+using namespace days::wrong_matmul;
 
 __global__ void zeros(Matmul<float> p) {
   const auto [row, col, inside] = place_of_grid(p);
@@ -73,7 +50,8 @@ MUST_REJECT(matmul, launch<same_float>, "1 x 3 x 256: c[0,0] is");
 
 // / and % the wrong way round in the row, the right way in the column.
 __global__ void swaps_div_mod(Matmul<float> p) {
-  const int row = blockIdx.y * 8 + threadIdx.x % 8, col = blockIdx.x * 32 + threadIdx.x % 32;
+  const int thread = threadIdx.y * 32 + threadIdx.x;  // its number in the block
+  const int row = blockIdx.y * 8 + thread % 8, col = blockIdx.x * 32 + thread % 32;
   if (row < p.m && col < p.n) p.c[int64_t{row} * p.n + col] = dot(p, row, col, p.k);
 }
 MUST_REJECT(matmul, launch<swaps_div_mod>, "1 x 3 x 256: c[0,1] is nan");
@@ -92,19 +70,6 @@ __global__ void aligns_down(Matmul<float> p) {
 }
 MUST_REJECT(matmul, launch<aligns_down>, "7 x 9 x 5: c[1,0] is");
 
-__device__ float round_to_half_bits(float x) {
-  return __uint_as_float((__float_as_uint(x) + 0x1000u) & 0xffffe000u);
-}
-// Rounds the inputs to half first.
-__global__ void half_inputs(Matmul<float> p) {
-  const auto [row, col, inside] = place_of_grid(p);
-  if (!inside) return;
-  float sum = 0.0f;
-  for (int i = 0; i < p.k; ++i) {
-    sum += round_to_half_bits(p.a[int64_t{row} * p.k + i]) * round_to_half_bits(p.b[int64_t{i} * p.n + col]);
-  }
-  p.c[int64_t{row} * p.n + col] = sum;
-}
 MUST_REJECT(matmul, launch<half_inputs>, "c[0,0] is -1.29880142, expected -1.29865003");
 
 }  // namespace
