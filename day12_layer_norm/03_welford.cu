@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Mean and variance in one loop (Welford 1962), and parts of a row merged by a tree (Chan, Golub and LeVeque
-// 1979; moments.cuh has both formulas). Changed since shared: two reads of the row instead of three, half of the
+// 1979). Changed since shared: two reads of the row instead of three, half of the
 // barriers, and still no difference of two large numbers. Bound by: a load at a time, as a branch follows each
 // division.
 
@@ -13,6 +13,28 @@ namespace day12 {
 namespace {
 
 constexpr int kThreads = 256;
+
+// Of some numbers: how many, their mean, the sum of their squared distances from it. The rungs after this one take it from
+// common/moments.cuh.
+struct Moments {
+  float n = 0, mean = 0, m2 = 0;
+
+  // One number more: only distances from the mean so far are squared.
+  __device__ void add(float x) {
+    n += 1;
+    const float distance = x - mean;
+    mean += distance / n;
+    m2 += distance * (x - mean);
+  }
+  // Another part: the parts' means are n numbers at one place each.
+  __device__ void add(const Moments& other) {
+    if (other.n == 0) return;
+    const float all = n + other.n, distance = other.mean - mean;
+    mean += distance * (other.n / all);
+    m2 += other.m2 + distance * distance * (n * other.n / all);
+    n = all;
+  }
+};
 
 template <class T>
 __global__ void __launch_bounds__(kThreads) welford_kernel(const LayerNorm<T> p) {

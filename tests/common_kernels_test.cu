@@ -3,6 +3,7 @@
 // Tests of what common/ has for kernels, and of the harness's own kernels; and the kernels that
 // common_ladder_test.cpp runs.
 
+#include <cooperative_groups.h>
 #include <cuda_fp8.h>
 #include <gtest/gtest.h>
 
@@ -10,14 +11,18 @@
 #include <cstdint>
 #include <cstring>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "common/buffer.h"
 #include "common/check.h"
+#include "common/cooperative.h"
 #include "common/device.h"
 #include "common/epilogue.cuh"
+#include "common/graph.h"
 #include "common/harness.h"
 #include "common/harness/limit_kernels.cuh"
+#include "common/moments.cuh"
 #include "common/ptx.h"
 #include "common/random.h"
 #include "common/reduce.cuh"
@@ -269,6 +274,118 @@ TEST(Ring, StageIsEmptyOnceAllWarpsHaveReadIt) {
   releases_kernel<<<1, 2 * days::kWarpSize>>>(out.data());
   CUDA_CHECK(cudaDeviceSynchronize());
   EXPECT_EQ(out.download(), (std::vector<int>{0, 1}));
+}
+
+// ---- Moments that merge: a lane has every 32nd number, and the first lanes have more than the last ones, or none.
+
+__global__ void moments_kernel(const float* x, int n, float* whole,  // (32, 3)
+                               int neighbours) {
+  days::Moments mine;
+  for (int i = threadIdx.x; i < n; i += 32) mine.add(x[i]);
+  mine = neighbours == 1   ? days::merge_pairs(mine)
+         : neighbours == 8 ? days::merge_pairs<8>(mine)
+                           : days::merge_lanes<32>(mine);
+  whole[3 * threadIdx.x] = mine.n;
+  whole[3 * threadIdx.x + 1] = mine.mean;
+  whole[3 * threadIdx.x + 2] = mine.m2;
+}
+TEST(Moments, OfAllLanesAsOne) {
+  for (const int n : {1, 5, 32, 1000}) {
+    for (const int neighbours : {0, 1, 8}) {
+      std::vector<float> x(static_cast<size_t>(n));
+      for (size_t i = 0; i < x.size(); ++i) x[i] = 1e4f + static_cast<float>(i * 37 % 101) / 25;
+      const DeviceBuffer<float> in(x);
+      const DeviceBuffer<float> out(3 * 32);
+      moments_kernel<<<1, 32>>>(in.data(), n, out.data(), neighbours);
+      CUDA_CHECK_LAUNCH();
+      const std::vector<float> got = out.download();
+      for (size_t lane = 0; lane < 32; ++lane) {
+        double count = 0, sum = 0, squares = 0;
+        const auto each = [&](const auto& visit) {
+          for (size_t i = 0; i < x.size(); ++i)
+            if (neighbours != 8 || i % 8 == lane % 8) visit(static_cast<double>(x[i]));
+        };
+        each([&](double value) { count += 1, sum += value; });
+        if (count > 0) each([&](double value) { squares += std::pow(value - sum / count, 2); });
+        ASSERT_EQ(static_cast<double>(got[3 * lane]), count) << n << " numbers, lane " << lane;
+        if (count == 0) continue;
+        ASSERT_NEAR(static_cast<double>(got[3 * lane + 1]), sum / count, 0.003);
+        ASSERT_NEAR(static_cast<double>(got[3 * lane + 2]), squares, 0.003 * squares + 1e-4);
+      }
+    }
+  }
+}
+TEST(Moments, EqualNumbersHaveExactlyTheirMeanAndNoDistance) {
+  for (const float value : {0.1f, 1e7f + 1, 1e10f, 0.0f}) {
+    const DeviceBuffer<float> in(std::vector<float>(999, value));
+    const DeviceBuffer<float> out(3 * 32);
+    moments_kernel<<<1, 32>>>(in.data(), 999, out.data(), 1);
+    CUDA_CHECK_LAUNCH();
+    const std::vector<float> got = out.download();
+    for (size_t lane = 0; lane < 32; ++lane) {
+      ASSERT_EQ(got[3 * lane + 1], value);
+      ASSERT_EQ(got[3 * lane + 2], 0.0f);
+    }
+  }
+}
+
+// ---- Cooperative launches: each block needs what all others have written.
+
+__global__ void meeting_kernel(const int* scale, int* left, int* right) {
+  extern __shared__ int mine[];
+  if (threadIdx.x == 0) mine[0] = *scale * static_cast<int>(blockIdx.x + 1);
+  __syncthreads();
+  if (threadIdx.x == 0) left[blockIdx.x] = mine[0];
+  cooperative_groups::this_grid().sync();
+  int sum = 0;
+  for (unsigned b = 0; b < gridDim.x; ++b) sum += left[b];
+  if (threadIdx.x == 0) right[blockIdx.x] = sum;
+}
+TEST(Cooperative, AllBlocksMeetInALaunchAndInAGraph) {
+  constexpr int kBytes = 60 << 10;  // more than a kernel has without asking
+  const int most = days::resident_blocks(meeting_kernel, 64, kBytes);
+  ASSERT_GE(most, days::multiprocessors());
+  const days::Stream stream;
+  const DeviceBuffer<int> scale(std::vector<int>(1, 1));
+  for (const int blocks : {1, most}) {
+    const DeviceBuffer<int> left(static_cast<size_t>(blocks)), right(static_cast<size_t>(blocks));
+    const auto launch = [&] {
+      days::launch_cooperative("meeting", meeting_kernel, blocks, 64, kBytes, stream, scale.data(),
+                               left.data(), right.data());
+    };
+    const auto expect = [&](int factor) {
+      CUDA_CHECK(cudaStreamSynchronize(stream));
+      const std::vector<int> sums(static_cast<size_t>(blocks), factor * blocks * (blocks + 1) / 2);
+      EXPECT_EQ(right.download(), sums);
+    };
+    CUDA_CHECK(cudaMemset(scale.data(), 0, sizeof(int)));
+    launch();
+    expect(0);
+    const days::Graph graph(stream, launch);
+    const int one = 1;
+    CUDA_CHECK(cudaMemcpy(scale.data(), &one, sizeof one, cudaMemcpyHostToDevice));
+    graph.launch(stream);
+    expect(1);
+  }
+}
+TEST(Cooperative, RefusesMoreBlocksThanFitAndNone) {
+  const int most = days::resident_blocks(meeting_kernel, 64);
+  const DeviceBuffer<int> numbers(3);
+  for (const int blocks : {most + 1, 0}) {
+    try {
+      days::launch_cooperative("meeting", meeting_kernel, blocks, 64, 0, nullptr, numbers.data(),
+                               numbers.data() + 1, numbers.data() + 2);
+      FAIL() << blocks << " blocks were launched";
+    } catch (const std::invalid_argument& error) {
+      const std::string wanted =
+          blocks == 0
+              ? "meeting: a launch needs a block at least, not 0"
+              : "meeting: blocks that wait for each other must all be on the device at once, which holds " +
+                    std::to_string(most) + " of these, not " + std::to_string(blocks);
+      EXPECT_EQ(error.what(), wanted);
+    }
+  }
+  EXPECT_EQ(cudaGetLastError(), cudaSuccess);
 }
 
 // ---- Sixteen bytes at a time
