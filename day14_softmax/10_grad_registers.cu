@@ -5,8 +5,8 @@
 
 #include "common/check.h"
 #include "common/reduce.cuh"
+#include "common/row.cuh"
 #include "common/util.h"
-#include "day14_softmax/row.cuh"
 #include "day14_softmax/softmax.h"
 
 namespace day14 {
@@ -23,13 +23,13 @@ __global__ void __launch_bounds__(kBlock) grad_registers_kernel(const T* y,   //
   y += row * cols;
   dy += row * cols;
   dx += row * cols;
-  const RowParts<T, kEdge> parts(y, row < rows ? cols : 0);  // past the last row: an empty one
+  const days::RowParts<T, kEdge> parts(y, row < rows ? cols : 0);  // past the last row: an empty one
 
-  constexpr int kVectors = kElements / kVector<T>;
+  constexpr int kVectors = kElements / days::kVector<T>;
   const T zero = days::from_float<T>(0.0f);
-  const RowBits<T, kVectors> y_bits(y, parts, true, thread, kThreads, zero);
-  const RowBits<T, kVectors> dy_bits(dy, parts, parts.fit(dy), thread, kThreads, zero);
-  RowValues<T, kVectors, kEdge> of_y, of_dy;
+  const days::RowBits<T, kVectors> y_bits(y, parts, true, thread, kThreads, zero);
+  const days::RowBits<T, kVectors> dy_bits(dy, parts, parts.fit(dy), thread, kThreads, zero);
+  days::RowValues<T, kVectors, kEdge> of_y, of_dy;
   of_y.convert(y_bits);
   of_dy.convert(dy_bits);
   float sum = 0;
@@ -61,7 +61,7 @@ template <class T>
 void softmax_grad_registers(const SoftmaxBackward<T>& p, cudaStream_t stream) {
   require_problem(p, "grad_registers");
   days::require_needs(p, "grad_registers", kColsOfBackward);
-  const bool edges = p.cols % kVector<T> != 0 || !days::aligned16(p.y, p.dy, p.dx);  // some row has one
+  const bool edges = p.cols % days::kVector<T> != 0 || !days::aligned16(p.y, p.dy, p.dx);  // some row has one
   if (!edges && p.cols <= 4 * 8) return launch<4, 8, false>(p, stream);
   if (!edges && p.cols <= 8 * 8) return launch<8, 8, false>(p, stream);
   if (!edges && p.cols <= 16 * 8) return launch<16, 8, false>(p, stream);

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: MIT
-// The softmax's steps on a thread's part of a row, which stays in registers (row.cuh): what registers and cluster
+// The softmax's steps on a thread's part of a row, which stays in registers (common/row.cuh): what registers and cluster
 // do alike, each with another way to bring the parts of a row together.
 #pragma once
 
 #include "common/ptx.h"
+#include "common/row.cuh"
 #include "day14_softmax/partial.cuh"
-#include "day14_softmax/row.cuh"
 
 namespace day14 {
+
+using days::kVector;
+using days::RowParts;
+using days::RowValues;
 
 // e^x for x <= 0, times 1 or, in 16 bits, times 2^8: a factor that is in the numerators and in the sum and
 // goes when one is divided by the other. There the instruction for 2^x serves as it is, at a third of expf's

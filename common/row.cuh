@@ -1,18 +1,25 @@
 // SPDX-License-Identifier: MIT
-// A row of a matrix as 16-byte vectors, wherever it begins and however long it is.
+// A row of a matrix as 16-byte vectors, wherever it begins and however long it is, in the registers of its threads.
 #pragma once
 
 #include <cuda_runtime.h>
 
 #include <cstdint>
 
+#include "common/reduce.cuh"
 #include "common/types.h"
+#include "common/util.h"
 #include "common/vector.cuh"
 
-namespace day14 {
+namespace days {
 
+// Elements in 16 bytes.
 template <class T>
-inline constexpr int kVector = 16 / static_cast<int>(sizeof(T));  // elements
+inline constexpr int kVector = Vec<T>::kSize;
+
+// Warps that kThreads threads are, at least one.
+template <int kThreads>
+inline constexpr int kWarpsOf = kThreads < kWarpSize ? 1 : kThreads / kWarpSize;
 
 // The row's whole vectors begin at its first multiple of 16 bytes. What is before and after them, its edge,
 // is at most 3 + 3 elements of fp32 and 7 + 7 of the 16-bit types: one each for the first sixteen threads.
@@ -35,14 +42,13 @@ struct RowParts {
   __device__ int edge_col(int i) const { return i < head ? i : i + vectors * kVector<T>; }
   // Whether the vectors are 16-byte vectors of another row too: of the output, whose rows may begin
   // elsewhere. Without kEdge they are: the launcher has seen that, too.
-  __device__ bool fit(const T* other_row) const { return !kEdge || days::aligned16(other_row + head); }
+  __device__ bool fit(const T* other_row) const { return !kEdge || aligned16(other_row + head); }
 };
 
-// Stores one vector of a row, 16 bytes at once where it `fits`, and says that nobody reads this again (day
-// 01).
+// Stores one vector of a row, 16 bytes at once where it `fits`, and says that nobody reads this again.
 template <class T>
-__device__ inline void store_vector(T* to, const days::Vec<T>& vec, bool fits) {
-  if (fits) return days::store16_streaming(to, vec);
+__device__ inline void store_vector(T* to, const Vec<T>& vec, bool fits) {
+  if (fits) return store16_streaming(to, vec);
 #pragma unroll
   for (int i = 0; i < kVector<T>; ++i) to[i] = vec[i];
 }
@@ -58,11 +64,11 @@ struct RowBits {
   template <bool kEdge>
   __device__ RowBits(const T* row, const RowParts<T, kEdge>& parts, bool fit, int thread, int step,
                      T filler) {
-    days::Vec<T> fillers;
+    Vec<T> fillers;
 #pragma unroll
     for (int j = 0; j < kVector<T>; ++j) fillers[j] = filler;
 #pragma unroll
-    for (int v = 0; v < kVectors; ++v) word[v] = days::to_word(fillers);
+    for (int v = 0; v < kVectors; ++v) word[v] = to_word(fillers);
     edge = thread < parts.edge ? row[parts.edge_col(thread)] : filler;
     if (fit) {
 #pragma unroll
@@ -75,10 +81,10 @@ struct RowBits {
       for (int v = 0; v < kVectors; ++v) {
         const int i = v * step + thread;
         if (i >= parts.vectors) continue;
-        days::Vec<T> vec;
+        Vec<T> vec;
 #pragma unroll
         for (int j = 0; j < kVector<T>; ++j) vec[j] = row[parts.vector_col(i) + j];
-        word[v] = days::to_word(vec);
+        word[v] = to_word(vec);
       }
     }
   }
@@ -98,24 +104,40 @@ struct RowValues {
   __device__ void convert(const RowBits<T, kVectors>& bits) {
 #pragma unroll
     for (int v = 0; v < kVectors; ++v) {
-      const days::Vec<T> vec = days::from_word<T>(bits.word[v]);
+      const Vec<T> vec = from_word<T>(bits.word[v]);
 #pragma unroll
-      for (int j = 0; j < kVector<T>; ++j) value[v * kVector<T> + j] = days::to_float(vec[j]);
+      for (int j = 0; j < kVector<T>; ++j) value[v * kVector<T> + j] = to_float(vec[j]);
     }
-    if constexpr (kEdge) value[kSize - 1] = days::to_float(bits.edge);
+    if constexpr (kEdge) value[kSize - 1] = to_float(bits.edge);
   }
 
   __device__ void store(T* row, const RowParts<T, kEdge>& parts, bool fits, int thread, int step) const {
 #pragma unroll
     for (int v = 0; v < kVectors; ++v) {
       const int i = v * step + thread;
-      days::Vec<T> vec;
+      Vec<T> vec;
 #pragma unroll
-      for (int j = 0; j < kVector<T>; ++j) vec[j] = days::from_float<T>(value[v * kVector<T> + j]);
+      for (int j = 0; j < kVector<T>; ++j) vec[j] = from_float<T>(value[v * kVector<T> + j]);
       if (i < parts.vectors) store_vector(row + parts.vector_col(i), vec, fits);
     }
-    if (thread < parts.edge) row[parts.edge_col(thread)] = days::from_float<T>(value[kSize - 1]);
+    if (thread < parts.edge) row[parts.edge_col(thread)] = from_float<T>(value[kSize - 1]);
   }
 };
 
-}  // namespace day14
+// The reduction over the kThreads threads that have a row, in each of them: neighbours in a warp, or a block. One
+// barrier, where they are more than a warp: the next call needs other shared memory, or a barrier between.
+template <int kThreads, class U, class Op>
+__device__ inline U row_reduce(U value, Op op, U (&partial)[kWarpsOf<kThreads>]) {
+  if constexpr (kThreads <= kWarpSize) {
+    return warp_reduce<kThreads>(value, op);
+  } else {
+    constexpr int kWarps = kThreads / kWarpSize;
+    const int lane = static_cast<int>(threadIdx.x) % kWarpSize;
+    value = warp_reduce(value, op);
+    if (lane == 0) partial[threadIdx.x / kWarpSize] = value;
+    __syncthreads();
+    return warp_reduce<kWarps>(partial[lane % kWarps], op);
+  }
+}
+
+}  // namespace days
