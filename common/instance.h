@@ -57,8 +57,9 @@ class Instance {
   // The device's buffers.
   const Inputs& device_inputs() const { return device_; }
 
-  // Every row that runs from now on may be another rung's kernel still, the one that a learner begins with: it
-  // gets the larger workspace of the two, and is set up as the other where nothing sets it up itself.
+  // A learner's file for a rung begins as a copy of `other`, the rung before it, and the harness cannot tell how far
+  // it has been changed. So every row that runs from now on gets the larger of its own workspace and the other's,
+  // runs only on shapes that both take, and is set up as the other where it has no set-up of its own.
   void begins_as(const Row& other) { begun_ = &other; }
 
   // Whether the row's launcher takes this shape; where it begins as another, whether both take it.

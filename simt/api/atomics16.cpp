@@ -29,14 +29,14 @@ class SpinLock {
 }  // namespace
 
 void swap16(void* address, const void* value, void* old) {
-  atomic_point(address, 16, AtomicKind::store);
+  const AtomicPoint point(address, 16, AtomicKind::store);
   const SpinLock lock;
   std::memcpy(old, address, 16);
   std::memcpy(address, value, 16);
 }
 
 void compare_and_swap16(void* address, const void* compare, const void* value, void* old) {
-  atomic_point(address, 16);
+  const AtomicPoint point(address, 16);
   const SpinLock lock;
   std::memcpy(old, address, 16);
   if (std::memcmp(address, compare, 16) == 0) std::memcpy(address, value, 16);

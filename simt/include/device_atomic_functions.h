@@ -13,7 +13,7 @@
 #include "simt/runtime.h"
 #include "vector_functions.h"
 
-// The checker hears of the access through atomic_point(); its instrumentation must not report a plain one
+// The checker hears of the access through AtomicPoint; its instrumentation must not report a plain one
 // besides. Traces and reports must know where the user's code called.
 #ifdef SIMT_TRACED
 #define SIMT_NOT_TRACED __attribute__((always_inline))
@@ -53,7 +53,7 @@ struct CarrierOf<8> {
 template <class T, class F>
 SIMT_NOT_TRACED inline T atomic_update(T* address, F f) {
   using Carrier = typename CarrierOf<sizeof(T)>::type;
-  atomic_point(address, sizeof(T), AtomicKind::update, SIMT_ATOMIC_PLACE);
+  const AtomicPoint point(address, sizeof(T), AtomicKind::update, SIMT_ATOMIC_PLACE);
   Carrier* const cell = reinterpret_cast<Carrier*>(address);
   Carrier seen = __atomic_load_n(cell, __ATOMIC_SEQ_CST);
   for (;;) {
@@ -70,7 +70,7 @@ SIMT_NOT_TRACED inline T atomic_update(T* address, F f) {
 template <class T>
 SIMT_NOT_TRACED inline T atomic_read(const T* address) {
   using Carrier = typename CarrierOf<sizeof(T)>::type;
-  atomic_point(address, sizeof(T), AtomicKind::update, SIMT_ATOMIC_PLACE);
+  const AtomicPoint point(address, sizeof(T), AtomicKind::update, SIMT_ATOMIC_PLACE);
   const Carrier seen = __atomic_load_n(reinterpret_cast<const Carrier*>(address), __ATOMIC_SEQ_CST);
   T value;
   memcpy(static_cast<void*>(&value), &seen, sizeof(T));
@@ -79,7 +79,7 @@ SIMT_NOT_TRACED inline T atomic_read(const T* address) {
 template <class T>
 SIMT_NOT_TRACED inline T atomic_exchange(T* address, T value) {
   using Carrier = typename CarrierOf<sizeof(T)>::type;
-  atomic_point(address, sizeof(T), AtomicKind::store, SIMT_ATOMIC_PLACE);
+  const AtomicPoint point(address, sizeof(T), AtomicKind::store, SIMT_ATOMIC_PLACE);
   Carrier carrier;
   memcpy(&carrier, static_cast<const void*>(&value), sizeof(T));
   carrier = __atomic_exchange_n(reinterpret_cast<Carrier*>(address), carrier, __ATOMIC_SEQ_CST);
@@ -90,7 +90,7 @@ SIMT_NOT_TRACED inline T atomic_exchange(T* address, T value) {
 template <class T>
 SIMT_NOT_TRACED inline void atomic_write(T* address, T value) {
   using Carrier = typename CarrierOf<sizeof(T)>::type;
-  atomic_point(address, sizeof(T), AtomicKind::store, SIMT_ATOMIC_PLACE);
+  const AtomicPoint point(address, sizeof(T), AtomicKind::store, SIMT_ATOMIC_PLACE);
   Carrier carrier;
   memcpy(&carrier, static_cast<const void*>(&value), sizeof(T));
   __atomic_store_n(reinterpret_cast<Carrier*>(address), carrier, __ATOMIC_SEQ_CST);
@@ -99,7 +99,7 @@ SIMT_NOT_TRACED inline void atomic_write(T* address, T value) {
 template <class T>
 SIMT_NOT_TRACED inline bool atomic_replace(T* address, T& expected, T value) {
   using Carrier = typename CarrierOf<sizeof(T)>::type;
-  atomic_point(address, sizeof(T), AtomicKind::update, SIMT_ATOMIC_PLACE);
+  const AtomicPoint point(address, sizeof(T), AtomicKind::update, SIMT_ATOMIC_PLACE);
   Carrier compare, wanted;
   memcpy(&compare, static_cast<const void*>(&expected), sizeof(T));
   memcpy(&wanted, static_cast<const void*>(&value), sizeof(T));
@@ -112,27 +112,27 @@ SIMT_NOT_TRACED inline bool atomic_replace(T* address, T& expected, T value) {
 // Types whose atomics the compiler has itself.
 template <class T>
 SIMT_NOT_TRACED inline T fetch_add(T* address, T value) {
-  atomic_point(address, sizeof(T), AtomicKind::update, SIMT_ATOMIC_PLACE);
+  const AtomicPoint point(address, sizeof(T), AtomicKind::update, SIMT_ATOMIC_PLACE);
   return __atomic_fetch_add(address, value, __ATOMIC_SEQ_CST);
 }
 template <class T>
 SIMT_NOT_TRACED inline T fetch_and(T* address, T value) {
-  atomic_point(address, sizeof(T), AtomicKind::update, SIMT_ATOMIC_PLACE);
+  const AtomicPoint point(address, sizeof(T), AtomicKind::update, SIMT_ATOMIC_PLACE);
   return __atomic_fetch_and(address, value, __ATOMIC_SEQ_CST);
 }
 template <class T>
 SIMT_NOT_TRACED inline T fetch_or(T* address, T value) {
-  atomic_point(address, sizeof(T), AtomicKind::update, SIMT_ATOMIC_PLACE);
+  const AtomicPoint point(address, sizeof(T), AtomicKind::update, SIMT_ATOMIC_PLACE);
   return __atomic_fetch_or(address, value, __ATOMIC_SEQ_CST);
 }
 template <class T>
 SIMT_NOT_TRACED inline T fetch_xor(T* address, T value) {
-  atomic_point(address, sizeof(T), AtomicKind::update, SIMT_ATOMIC_PLACE);
+  const AtomicPoint point(address, sizeof(T), AtomicKind::update, SIMT_ATOMIC_PLACE);
   return __atomic_fetch_xor(address, value, __ATOMIC_SEQ_CST);
 }
 template <class T>
 SIMT_NOT_TRACED inline T compare_and_swap(T* address, T compare, T value) {
-  atomic_point(address, sizeof(T), AtomicKind::update, SIMT_ATOMIC_PLACE);
+  const AtomicPoint point(address, sizeof(T), AtomicKind::update, SIMT_ATOMIC_PLACE);
   __atomic_compare_exchange_n(address, &compare, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
   return compare;
 }

@@ -51,6 +51,7 @@ bool may_be_flexible(const std::string& array) {
 }
 
 [[noreturn]] void report_index(Site site, std::int64_t index, const std::string& array) {
+  const OwnWork own;
   const bool shared = indexes_shared(source_text(site.file, site.line));
   fail_at(site, shared ? "simt-oob-shared" : "simt-oob-local",
           "out of bounds on %s\nIndex %lld of an array of %s.", shared ? "shared memory" : "a local array",

@@ -8,7 +8,10 @@
 #include "ordering.h"
 #include "shared_memory.h"
 
+#include <sched.h>
+
 #include <algorithm>
+#include <atomic>
 
 namespace simt {
 
@@ -65,6 +68,7 @@ const Block& check_shared(const char* p, std::size_t bytes, Access access, void*
 }  // namespace
 
 Failure failure_of_access(void* caller, const char* slug, const std::string& message) {
+  const OwnWork own;
   Failure failure = failure_here(slug, message);
   // The instrumented function called the hook: its frames follow those of the checker.
   failure.frames = capture_frames(32);
@@ -134,7 +138,8 @@ void check_slowly(const void* address, std::size_t bytes, Access access, Strengt
                   std::size_t alignment, void* caller) {
   if (__builtin_expect(tracing, 0)) return trace_access(address, bytes, access != Access::read, caller);
   const char* p = static_cast<const char*>(address);
-  if (bytes == 0) return;
+  if (bytes == 0 || own_work) return;
+  const OwnWork own;
   if (!current) {
     if (!worker && in_arena(p)) {
       check_host_code(p, bytes, access, strength, caller);
@@ -147,9 +152,38 @@ void check_slowly(const void* address, std::size_t bytes, Access access, Strengt
   check_kernel_access(p, bytes, access, strength, alignment, caller);
 }
 
+namespace {
+constexpr std::size_t kAtomicLocks = 256;
+struct alignas(64) AtomicLock {
+  std::atomic<bool> taken{false};
+};
+AtomicLock atomic_locks[kAtomicLocks];    // by address
+thread_local AtomicLock* held = nullptr;  // by this worker
+thread_local int atomics_under_way = 0;   // more than one: an operation whose function has another
+}  // namespace
+
+void begin_atomic(const volatile void* address) {
+  if (!current || worker->launch->workers == 1 || ++atomics_under_way > 1) return;
+  AtomicLock& lock = atomic_locks[reinterpret_cast<std::uintptr_t>(address) / 16 % kAtomicLocks];
+  for (int tries = 0; lock.taken.exchange(true, std::memory_order_acquire); ++tries)
+    if (tries > 100) sched_yield();
+  held = &lock;
+}
+void forget_atomic() {
+  atomics_under_way = 1;
+  end_atomic();
+  atomics_under_way = 0;
+}
+void end_atomic() {
+  if (!held || --atomics_under_way > 0) return;
+  held->taken.store(false, std::memory_order_release);
+  held = nullptr;
+}
+
 void check_atomic(const volatile void* address, std::size_t bytes, AtomicKind kind, const void* place) {
   void* const caller = place ? const_cast<void*>(place) : __builtin_return_address(0);
   if (__builtin_expect(tracing, 0)) return trace_atomic(address, bytes, caller);
+  begin_atomic(address);
   check_slowly(const_cast<const void*>(address), bytes,
                kind == AtomicKind::store ? Access::write : Access::update, Strength::atomic, bytes, caller);
 }

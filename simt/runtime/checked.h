@@ -31,6 +31,10 @@ inline bool is_builtin(std::uintptr_t p) {
 void check_slowly(const void* address, std::size_t bytes, Access access, Strength strength,
                   std::size_t alignment, void* caller);
 
+// Until end_atomic(), no other worker's thread is between its look at an atomic operation on this address and
+// the operation.
+void begin_atomic(const volatile void* address);
+
 // ---- checked_host.cpp ----
 void check_host_memory(const char* p, std::size_t bytes, bool write, void* caller);  // by a kernel
 void check_host_code(const char* p, std::size_t bytes, Access access, Strength strength,
@@ -176,6 +180,7 @@ void check_words(const void* address, std::size_t alignment, void* caller);
 // Where there is no mark yet, and for misaligned accesses.
 template <unsigned kBytes, Access kAccess>
 __attribute__((noinline)) void check_first(const void* address, std::size_t alignment, void* caller) {
+  if (own_work) return;
   if (__builtin_expect(tracing, 0)) return trace_access(address, kBytes, kAccess == Access::write, caller);
   if (current && !in_doubt && hot_mark == 0) {
     hot_mark = mark_of(*current);

@@ -35,13 +35,19 @@ void simt::copy_unchecked(void* to, const void* from, std::size_t bytes) {
   std::memcpy(to, from, bytes);
 }
 
-// An atomic of the compiler's. CUDA's functions tell check_atomic() of theirs through atomic_point(): checked
+// An atomic of the compiler's. CUDA's functions tell check_atomic() of theirs through AtomicPoint: checked
 // builds do not instrument them, but traced builds do, for the caller's line, and would count them twice.
-static void check_builtin_atomic(const volatile void* address, std::size_t bytes, simt::Access access,
-                                 void* caller) {
-  if (simt::tracing) return;
-  simt::check_slowly(const_cast<const void*>(address), bytes, access, simt::Strength::atomic, bytes, caller);
-}
+namespace {
+struct BuiltinAtomic {
+  BuiltinAtomic(const volatile void* address, std::size_t bytes, simt::Access access, void* caller) {
+    if (simt::tracing) return;
+    simt::begin_atomic(address);
+    simt::check_slowly(const_cast<const void*>(address), bytes, access, simt::Strength::atomic, bytes,
+                       caller);
+  }
+  ~BuiltinAtomic() { simt::end_atomic(); }
+};
+}  // namespace
 
 extern "C" {
 
@@ -88,7 +94,7 @@ void* __tsan_memset(void* to, int value, unsigned long bytes) {
 #define SIMT_ATOMIC_POINT(address, bytes, order, access)                                   \
   if (order != __ATOMIC_RELAXED && order != __ATOMIC_ACQUIRE && order != __ATOMIC_CONSUME) \
     simt::note_release();                                                                  \
-  check_builtin_atomic(address, bytes, simt::Access::access, SIMT_CALLER)
+  const BuiltinAtomic point(address, bytes, simt::Access::access, SIMT_CALLER)
 #define SIMT_FETCH(bits, T, operation)                                                 \
   T __tsan_atomic##bits##_fetch_##operation(volatile T* address, T value, int order) { \
     SIMT_ATOMIC_POINT(address, sizeof(T), order, update);                              \
@@ -102,7 +108,7 @@ void* __tsan_memset(void* to, int value, unsigned long bytes) {
   SIMT_FETCH(bits, T, xor)                                                                                   \
   SIMT_FETCH(bits, T, nand)                                                                                  \
   T __tsan_atomic##bits##_load(const volatile T* address, int) {                                             \
-    check_builtin_atomic(address, sizeof(T), simt::Access::read, SIMT_CALLER);                               \
+    const BuiltinAtomic point(address, sizeof(T), simt::Access::read, SIMT_CALLER);                          \
     return __atomic_load_n(address, __ATOMIC_SEQ_CST);                                                       \
   }                                                                                                          \
   void __tsan_atomic##bits##_store(volatile T* address, T value, int order) {                                \

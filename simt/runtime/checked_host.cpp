@@ -3,8 +3,8 @@
 // Checked builds: host code that touches device memory, and kernels that touch the host's. A GPU has neither
 // on most machines, and a CPU always has both.
 //
-// What a kernel may touch besides device memory: its arguments, its stack, variables of the program and its
-// libraries, memory that the program registered. Calls from simt's own headers pass, whatever they touch.
+// What a kernel may touch besides device memory: its arguments, the stacks of kernels, variables of the program
+// and its libraries, memory that the program registered. Whatever else is mapped is the host's.
 #include <dlfcn.h>
 #include <pthread.h>
 #include <unistd.h>
@@ -13,7 +13,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
-#include <set>
+#include <map>
 #include <sstream>
 
 #include "checked.h"
@@ -53,20 +53,29 @@ struct Range {
   }
 };
 
-// The mapping of /proc/self/maps that holds p, and its name: "[heap]", "[stack]", a file; none of other memory.
-Range find_mapping(const char* p, std::string* name) {
+// What /proc/self/maps says of the memory at p: "[heap]", "[stack]", a file's path, "memory" where it has no
+// name; "" of addresses at which there is no memory to touch.
+std::string mapping_of(const char* p) {
   std::ifstream maps("/proc/self/maps");
   for (std::string line; std::getline(maps, line);) {
     Range range;
     char dash;
+    std::string allowed;
     std::istringstream text(line);
-    text >> std::hex >> range.begin >> dash >> range.end;
+    text >> std::hex >> range.begin >> dash >> range.end >> allowed;
     if (!range.holds(p)) continue;
+    if (allowed.compare(0, 3, "---") == 0) return "";
     const std::size_t begin = line.find_first_of("[/");
-    *name = begin == std::string::npos ? "" : line.substr(begin);
-    return range;
+    return begin == std::string::npos ? "memory" : line.substr(begin);
   }
-  return {};
+  return "";
+}
+
+std::string name_of_mapping(const std::string& mapping) {
+  if (mapping == "[heap]") return "on the host's heap (malloc, new, std::vector)";
+  if (mapping == "[stack]") return "on the stack of the host's thread (a local variable)";
+  if (mapping[0] == '/') return "in a file that the host has mapped";
+  return "in memory that the host has mapped (another thread's stack, say)";
 }
 
 // Code of the C or C++ library, say, which may come with the lines of its own source.
@@ -108,6 +117,40 @@ bool in_library(const char* p, Range* range) {  // nobody here knows, so all pas
 }
 #endif
 
+// The lanes of a collective lie on the heap, and simt's headers, which the checker looks at as well, combine them.
+bool is_of_warps(const char* p) {
+  const auto address = reinterpret_cast<std::uintptr_t>(p);
+  return std::any_of(worker->resident.begin(), worker->resident.end(), [&](const Block* block) {
+    return address - reinterpret_cast<std::uintptr_t>(block->warps.data()) <
+           block->warps.size() * sizeof(Warp);
+  });
+}
+
+// The first of an access's callers that is no function of the standard library says whether a kernel makes it. The
+// runtime's memory lies among the host's, and it may have got such functions from an instrumented file (OwnWork).
+enum class Whose : std::uint8_t { nobodys, kernels, runtimes };
+Whose whose(void* frame) {
+  static thread_local auto* known = new std::map<void*, Whose>;
+  const auto found = known->find(frame);
+  if (found != known->end()) return found->second;
+  Whose result = Whose::nobodys;
+  for (const Line& line : lines_of(frame)) {
+    if (is_system_file(line.file)) continue;
+    result = is_runtime_file(line.file) ? Whose::runtimes : Whose::kernels;
+    break;
+  }
+  return (*known)[frame] = result;
+}
+bool is_kernels(void* caller) {
+  Whose result = whose(caller);
+  if (result != Whose::nobodys) return result == Whose::kernels;
+  const std::vector<void*> frames = capture_frames(32);
+  for (auto frame = std::find(frames.begin(), frames.end(), caller);
+       frame != frames.end() && result == Whose::nobodys; ++frame)
+    result = whose(*frame);
+  return result == Whose::kernels;
+}
+
 const char* remedy(bool write) {
   return write ? "; cudaMemcpy brings data there." : "; cudaMemcpy brings them to the host.";
 }
@@ -122,11 +165,10 @@ const char* remedy(bool write) {
 
 void check_host_memory(const char* p, std::size_t bytes, bool write, void* caller) {
   if (reinterpret_cast<std::uintptr_t>(p) - worker->stacks_begin < worker->stacks_span) return;
-  if (looks_up_lines()) return;
   const Launch& launch = *worker->launch;
   const char* closure = static_cast<const char*>(launch.closure);
   if (p >= closure && p < closure + launch.kernel->argument_bytes) return;
-  if (in_module(reinterpret_cast<std::uintptr_t>(p))) return;
+  if (in_module(reinterpret_cast<std::uintptr_t>(p)) || is_of_warps(p)) return;
   // What has passed, as long as nothing is unregistered. Never destroyed: kernels may still run when the
   // program exits.
   static thread_local auto* passes = new std::vector<Range>;
@@ -137,60 +179,32 @@ void check_host_memory(const char* p, std::size_t bytes, bool write, void* calle
   }
   for (const Range& range : *passes)
     if (range.holds(p)) return;
-  static thread_local auto* places =
-      new std::set<void*>;  // whose accesses to host memory are simt's own business
-  if (places->count(caller)) return;
   const char* begin;
   const char* end;
   if (find_registered(p, &begin, &end)) {
     passes->push_back({reinterpret_cast<std::uintptr_t>(begin), reinterpret_cast<std::uintptr_t>(end)});
     return;
   }
-  static thread_local bool looking =
-      false;  // with the standard library's streams, which may call the checker
-  if (looking) return;
-  looking = true;
-  std::string name;
-  Range mapping;
-  const bool library = in_library(p, &mapping);
-  if (!library) mapping = find_mapping(p, &name);
-  looking = false;
-  if (!library && mapping.end == 0)
-    return;  // no memory at all: the access faults, and the fault's report says more
-  // Mapped memory without a name is a library's or simt's own, but where it surrounds the device's.
-  constexpr std::uintptr_t kAround = std::uintptr_t{1} << 36;
-  const bool around =
-      reinterpret_cast<std::uintptr_t>(p) + kAround - reinterpret_cast<std::uintptr_t>(shadow.arena) <
-      2 * kAround + shadow.arena_bytes;
-  if (!library && name.empty() && !around) {
-    passes->push_back(mapping);
+  Range range;
+  if (in_library(p, &range)) {
+    passes->push_back(range);
     return;
   }
-  const bool heap = name == "[heap]", stack = name == "[stack]";
-  if (library || (!name.empty() && !heap && !stack)) {
-    passes->push_back(mapping);
-    return;
-  }
-  if (!is_users(caller)) {
-    places->insert(caller);
-    return;
-  }
-  if (!heap && !stack) {
-    const std::string beside = beside_nearest(p);
+  if (!is_kernels(caller)) return;
+  const std::string mapping = mapping_of(p);
+  if (mapping.empty()) return;  // the access faults, and the fault's report says more
+  const char* const verb = write ? "writes" : "reads";
+  if (in_shadow(p))
     abandon(failure_of_access(
         caller, "simt-oob-global",
-        format_text(
-            "out of bounds on global memory\nThe thread %s %s at address %p, which belongs to no buffer%s%s.",
-            write ? "writes" : "reads", bytes_text(bytes).c_str(), static_cast<const void*>(p),
-            beside.empty() ? "" : ": ", beside.c_str())));
-  }
+        format_text("out of bounds on global memory\nThe thread %s %s at address %p, which belongs to no "
+                    "buffer: a wild pointer or index.",
+                    verb, bytes_text(bytes).c_str(), static_cast<const void*>(p))));
   abandon(failure_of_access(
       caller, "simt-host-access",
       format_text("a kernel touches host memory\nThe thread %s %s %s. Kernels reach cudaMalloc's memory, "
                   "cudaMallocManaged's and what is pinned.",
-                  write ? "writes" : "reads", bytes_text(bytes).c_str(),
-                  heap ? "on the host's heap (malloc, new, std::vector)"
-                       : "on the stack of the host's thread (a local variable)")));
+                  verb, bytes_text(bytes).c_str(), name_of_mapping(mapping).c_str())));
 }
 
 bool is_hosts(const volatile void* address) {

@@ -216,6 +216,7 @@ Failure describe_late_wait(const Race& r, void* copy, Failure failure, const std
 }
 
 Failure describe(const Race& r) {
+  const OwnWork own;
   if (r.between == Between::streams) return describe_streams(r);
   const Launch& launch = *worker->launch;
   const Block& block = *r.thread->block;

@@ -77,6 +77,7 @@ Thread* first_in(const Worker& w, State state) {
 }  // namespace
 
 std::string who_waits_where(const Worker& w) {
+  const OwnWork own;
   std::string text;
   int shown = 0;
   for (const Block* block : w.resident) {

@@ -25,6 +25,9 @@ void settle_block(const Block& block);
 void forget_unsynced();  // of volatile accesses, whose readers may look again after what comes now
 void prefer_unwritten(Failure& failure);
 
+// ---- checked.cpp ----
+void forget_atomic();  // the running thread's operation, which will not be done
+
 // ---- remote_shared.cpp ----
 enum class Access : std::uint8_t;
 // A plain access of the running thread to the shared memory of another block of its cluster.

@@ -54,9 +54,10 @@ struct Line {
   int line = 0;
   bool user = false;  // not in simt's own files or the standard library
 };
+bool is_runtime_file(const std::string& file);     // simt's, and no header that kernels include
+bool is_system_file(const std::string& file);      // the standard library's, say
 std::vector<Line> lines_of(void* return_address);  // innermost inlined function first
-bool looks_up_lines();  // this thread is within lines_of, whose standard library may be an instrumented one
-std::string shown_path(const std::string& file);  // relative to the working folder or the repository
+std::string shown_path(const std::string& file);   // relative to the working folder or the repository
 // One line of a file, empty where it cannot be read; source_text() without its indentation.
 std::string source_line(const std::string& file, int line);
 std::string source_text(const std::string& file, int line);

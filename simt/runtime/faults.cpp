@@ -192,6 +192,7 @@ bool in_program(void* instruction) {
 }
 
 void handle(int signal, siginfo_t* info, void* context) {
+  const OwnWork own;
   void* instruction = interrupted_instruction(context);
   if (signal == kInterrupt) {
     if (!current || !worker->launch->timed_out || !in_program(instruction)) return;

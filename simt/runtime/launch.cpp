@@ -372,6 +372,7 @@ static void refuse_own_memory(const Kernel& kernel, const void* closure) {
 // A kernel launches a kernel: it runs after its parent, which counts as ended when all its children have. Those of
 // cudaStreamTailLaunch come after the others.
 static void launch_child(Kernel& kernel, const Configuration& c, cudaStream_t stream, const void* closure) {
+  const OwnWork own;  // The arguments are copied to the heap, by code that lies in a .cu file.
   std::string why;
   if (const cudaError_t error = check(kernel, c, &why))
     fail("simt-launch", "kernel %s cannot be launched from this kernel: %s\n%s", kernel.name,

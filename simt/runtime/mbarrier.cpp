@@ -101,8 +101,10 @@ void check_barrier(const std::uint64_t* barrier, const char* operation) {
   if (reinterpret_cast<std::uintptr_t>(barrier) % 8 != 0) {
     fail("simt-misaligned", "%s: an mbarrier's address must be a multiple of 8", operation);
   }
-  if (checked_build && current && !tracing)
+  if (checked_build && current && !tracing) {
     check_atomic(barrier, sizeof *barrier, AtomicKind::store, nullptr);
+    end_atomic();  // mbarriers are of one worker, whose threads take turns
+  }
   if (!decode(*barrier).valid) {
     fail("simt-mbarrier", "%s of an mbarrier that was not initialised\nIts 8 bytes are 0x%016llx.", operation,
          static_cast<unsigned long long>(*barrier));

@@ -88,6 +88,7 @@ std::string past_end_of(std::ptrdiff_t bytes) {
 }
 
 std::string place(Site site) {
+  const OwnWork own;
   if (!site.file) return "?";
   return shown_path(site.file) + ":" + std::to_string(site.line);
 }
@@ -98,6 +99,7 @@ std::string place_of(const Failure& failure) {
 }
 
 void print_failure(const Failure& failure, const char* kernel) {
+  const OwnWork own;
   std::string text = "error: " + failure.title + " [" + failure.slug + "]\n";
   std::vector<Line> lines = failure.places.empty() ? user_lines(failure) : std::vector<Line>();
   std::string who;
@@ -129,6 +131,7 @@ void print_failure(const Failure& failure, const char* kernel) {
 }
 
 Failure failure_here(const char* slug, const std::string& message) {
+  const OwnWork own;
   Failure failure;
   failure.slug = slug;
   failure.error = error_of(slug);
@@ -144,6 +147,7 @@ Failure failure_here(const char* slug, const std::string& message) {
 // Keeps the failure of the first unit, and of it the first: later ones are its consequences. So is a hang of an earlier unit: it
 // waits for one that has stopped.
 void record_failure(Launch& launch, Failure failure) {
+  const OwnWork own;
   if (worker) prefer_unwritten(failure);
   const std::uint64_t unit = worker ? worker->unit : 0;
   std::lock_guard<std::mutex> lock(launch.mutex);
@@ -161,12 +165,15 @@ void abandon(Failure failure) {
     std::exit(1);
   }
   record_failure(*worker->launch, std::move(failure));
+  own_work = false;  // whose objects on this stack are abandoned with it
+  forget_atomic();
   static thread_local Context abandoned;
   leave(&abandoned);
   std::abort();  // nobody resumes an abandoned fiber
 }
 
 void fail(const char* slug, const char* format, ...) {
+  const OwnWork own;
   va_list arguments;
   va_start(arguments, format);
   Failure failure = failure_here(slug, format_list(format, arguments));
@@ -176,6 +183,7 @@ void fail(const char* slug, const char* format, ...) {
 }
 
 void fail_at(Site site, const char* slug, const char* format, ...) {
+  const OwnWork own;
   va_list arguments;
   va_start(arguments, format);
   Failure failure = failure_here(slug, format_list(format, arguments));
@@ -186,12 +194,14 @@ void fail_at(Site site, const char* slug, const char* format, ...) {
 }
 
 void fail_assert(const char* expression, const char* file, int line) {
+  const OwnWork own;
   Failure failure = failure_here("simt-assert", format_text("assertion failed: %s", expression));
   failure.site = {file, line};
   abandon(std::move(failure));
 }
 
 void report_host(const char* slug, const char* format, ...) {
+  const OwnWork own;
   va_list arguments;
   va_start(arguments, format);
   Failure failure = failure_here(slug, format_list(format, arguments));

@@ -68,7 +68,9 @@ void clear(Cell* cells, std::size_t count) {
 }
 
 std::uint32_t take_segments(std::uint32_t count) {
-  if (!table) table = reserve<Segment>(kTable);
+  static Segment* const made =
+      reserve<Segment>(kTable);  // once, whichever workers come here at the same time
+  table = made;
   if (next_chunk.load() >= kLastSegment) return kLastSegment;
   return next_chunk.fetch_add(count);
 }
@@ -145,6 +147,16 @@ bool map_shadow(char* arena, std::size_t bytes) {
   s.arena_bytes = bytes;
   shadow = s;
   return true;
+}
+
+bool in_shadow(const void* address) {
+  const auto p = reinterpret_cast<std::uintptr_t>(address);
+  const auto in = [p](const auto* begin, std::size_t count) {
+    return p - reinterpret_cast<std::uintptr_t>(begin) < count * sizeof *begin;
+  };
+  const std::size_t bytes = shadow.arena_bytes;
+  return in(shadow.pages, bytes >> kPageShift) || in(shadow.words, bytes / 4) || in(shadow.bytes, bytes) ||
+         in(shadow.settled, bytes / 16);
 }
 
 void shadow_allocated(const char* data, std::size_t bytes, MemoryKind kind) {
@@ -320,7 +332,8 @@ void wait_for_kernel_before() {
 // A fence may publish all that the running block has done; the warp's later accesses are another segment's.
 void note_release() {
   if (!current) return;
-  if (!released) released = reserve<std::uint32_t>(kBlocks);
+  static std::uint32_t* const made = reserve<std::uint32_t>(kBlocks);  // once: see take_segments()
+  released = made;
   const std::uint32_t now = releases.fetch_add(1) + 1;
   if (released) released[static_cast<std::uint32_t>(current->block->linear)] = now;
   current->warp->segment = 0;

@@ -95,6 +95,7 @@ extern Shadow shadow;
 
 // ---- shadow.cpp ----
 bool map_shadow(char* arena, std::size_t bytes);  // false: no addresses left
+bool in_shadow(const void* address);
 void shadow_allocated(const char* data, std::size_t bytes, MemoryKind kind);
 void shadow_released(const char* data, std::size_t bytes);
 void shadow_forget(const char* data, std::size_t bytes);  // the memory is as if just allocated

@@ -6,12 +6,13 @@
 #include <unistd.h>
 #include <unwind.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
 
-#include "failures.h"
 #include "module.h"
+#include "workers.h"
 
 // The build says whether it links libbacktrace: of the compilers only GCC would find its header.
 #ifdef SIMT_LIBBACKTRACE
@@ -32,12 +33,13 @@ int backtrace_syminfo(backtrace_state*, std::uintptr_t address,
 namespace simt {
 namespace {
 
+bool has_part(const std::string& file, std::initializer_list<const char*> parts) {
+  return std::any_of(parts.begin(), parts.end(),
+                     [&](const char* part) { return file.find(part) != std::string::npos; });
+}
+
 bool is_user_file(const std::string& file) {
-  for (const char* part : {"simt/runtime/", "simt/include/", "simt/api/", "common/ptx", "/usr/include/",
-                           "/usr/lib/", "include/c++/", "/bits/", "/sysdeps/", "csu/libc-start", "nptl/"}) {
-    if (file.find(part) != std::string::npos) return false;
-  }
-  return !file.empty() && file[0] != '<';
+  return !is_runtime_file(file) && !is_system_file(file) && !has_part(file, {"simt/include/", "common/ptx"});
 }
 
 struct Frames {
@@ -164,23 +166,25 @@ bool starts_with(const std::string& text, const std::string& start) {
 }  // namespace
 
 std::vector<void*> capture_frames(int most) {
+  const OwnWork own;
   Frames frames{{}, static_cast<std::size_t>(most)};
   frames.addresses.reserve(frames.most);
   _Unwind_Backtrace(add_frame, &frames);
   return frames.addresses;
 }
 
-static thread_local int looking_up = 0;
-
-bool looks_up_lines() {
-  return looking_up != 0;
+bool is_runtime_file(const std::string& file) {
+  return has_part(file, {"simt/runtime/", "simt/api/"});
+}
+bool is_system_file(const std::string& file) {
+  return file.empty() || file[0] == '<' ||
+         has_part(file, {"/usr/include/", "/usr/lib/", "include/c++/", "/bits/", "/sysdeps/",
+                         "csu/libc-start", "nptl/"});
 }
 
 std::vector<Line> lines_of(void* return_address) {
-  ++looking_up;
-  std::vector<Line> lines = resolve(reinterpret_cast<std::uintptr_t>(return_address) - 1);  // inside the call
-  --looking_up;
-  return lines;
+  const OwnWork own;
+  return resolve(reinterpret_cast<std::uintptr_t>(return_address) - 1);  // inside the call
 }
 
 bool variable_around(const void* address, const char** begin, std::size_t* bytes, std::string* name) {

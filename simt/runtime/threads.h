@@ -77,18 +77,22 @@ struct Block {
   std::uint64_t cluster_waited = 0;    // the last phase of the cluster's barrier that a thread waited for
   NamedBarriers* named = nullptr;      // named_barriers.cpp; null until one is used
   struct BlockTrace* trace = nullptr;  // trace.cpp; null where nothing is traced
-  // Of checked builds (shadow.h): segments from `first_segment` are this block's, those below `ordered` came
-  // before its last barrier.
+  // Checked builds use all that follows down to `valid` (shadow.h). Segments from `first_segment` on are this
+  // block's; those below `ordered` came before its last barrier.
   std::uint32_t first_segment = 0, ordered = 0;
-  // What segments below this one wrote to shared memory lies before a fence.proxy.async of the block.
+  // The block has made a fence.proxy.async since the segments below this one wrote to shared memory.
   std::uint32_t proxy_fenced = 0;
-  Site last_barrier;                    // that it completed
-  bool has_waited = false;              // for the kernel that this one may overlap (griddepcontrol.wait)
-  bool looked = false;                  // at a flag, since its last barrier; the look itself may still come
-  std::uint32_t acquired = 0;           // fences of the process when this block last looked at a flag
-  struct Cell* cells = nullptr;         // a cell for each 4 bytes of the arena
-  struct Cell* byte_cells = nullptr;    // and for each byte
-  const std::uint8_t* valid = nullptr;  // of each 16 bytes of the arena, how many a variable holds
+  Site last_barrier;  // The place of the last barrier that the block completed.
+  // The block has waited for the kernel that this one may overlap (griddepcontrol.wait).
+  bool has_waited = false;
+  // A thread of the block has looked at a flag since the block's last barrier, or is about to: the checker hears
+  // of an access before it is made. So may_be_published() counts the process's fences anew while this is set.
+  bool looked = false;
+  // The process had made so many fences when this block last looked at a flag.
+  std::uint32_t acquired = 0;
+  struct Cell* cells = nullptr;         // The arena has a cell for each 4 of its bytes,
+  struct Cell* byte_cells = nullptr;    // and another one for each byte.
+  const std::uint8_t* valid = nullptr;  // A variable holds so many of each 16 bytes of the arena.
   dim3 shape = {0, 0, 0};
   std::vector<Thread> threads;
   std::vector<Warp> warps;

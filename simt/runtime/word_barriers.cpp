@@ -13,7 +13,7 @@ constexpr int kBits = 20;
 constexpr std::uint64_t kMask = kMostArrivals;
 
 std::uint64_t load(const std::uint64_t* word) {
-  atomic_point(word, sizeof *word, AtomicKind::store);
+  const AtomicPoint point(word, sizeof *word, AtomicKind::store);
   return __atomic_load_n(word, __ATOMIC_SEQ_CST);
 }
 
@@ -22,7 +22,7 @@ std::uint64_t load(const std::uint64_t* word) {
 void barrier_word_init(std::uint64_t* word, std::uint32_t expected) {
   if (expected > kMostArrivals)
     fail("simt-mbarrier", "a barrier for %u arrivals; %u are possible", expected, kMostArrivals);
-  atomic_point(word, sizeof *word, AtomicKind::store);
+  const AtomicPoint point(word, sizeof *word, AtomicKind::store);
   __atomic_store_n(word, std::uint64_t{expected} << kBits | expected, __ATOMIC_SEQ_CST);
 }
 

@@ -26,6 +26,7 @@ namespace simt {
 __thread Worker* worker;
 __thread Thread* current;
 __thread std::uint64_t hot_mark;
+__thread bool own_work;
 __thread char* shared_base;
 __thread std::uint32_t kernel_id;
 __thread int ticks_left;
@@ -43,6 +44,20 @@ std::size_t stack_color(std::size_t index) {
   return index * 5 * 64 % 4096;
 }
 
+// Inaccessible addresses for a stack, a worker's next to each other: what lies between two of its stacks is a stack.
+// A worker that has more of them than that takes further addresses, wherever they are.
+void* stack_addresses(Worker& w, std::size_t bytes) {
+  constexpr std::size_t kReserved = std::size_t{16} << 30;
+  const auto reserve = [](std::size_t n) {
+    void* memory = mmap(nullptr, n, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return memory == MAP_FAILED ? nullptr : static_cast<char*>(memory);
+  };
+  if (w.stacks.empty() && (w.stacks_left = reserve(kReserved))) w.stacks_end = w.stacks_left + kReserved;
+  if (static_cast<std::size_t>(w.stacks_end - w.stacks_left) < bytes) return reserve(bytes);
+  w.stacks_left += bytes;
+  return w.stacks_left - bytes;
+}
+
 Stack* take_stack(Worker& w) {
   if (!w.free_stacks.empty()) {
     Stack* stack = w.free_stacks.back();
@@ -50,9 +65,8 @@ Stack* take_stack(Worker& w) {
     return stack;
   }
   const std::size_t bytes = options().stack_bytes;
-  void* memory = mmap(nullptr, kStackGuard + bytes, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED || mprotect(memory, kStackGuard, PROT_NONE) != 0) {
+  void* memory = stack_addresses(w, kStackGuard + bytes);
+  if (!memory || mprotect(static_cast<char*>(memory) + kStackGuard, bytes, PROT_READ | PROT_WRITE) != 0) {
     std::fprintf(stderr, "simt: no memory for the stack of a thread; a smaller block or SIMT_STACK helps\n");
     std::_Exit(1);
   }

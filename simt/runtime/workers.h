@@ -51,13 +51,16 @@ struct Worker {
   Stack* first_stack = nullptr;
   std::vector<Stack*> free_stacks;
   std::vector<Stack*> stacks;
-  std::uintptr_t stacks_begin = 0, stacks_span = 0;  // addresses that hold all of them, and other mappings
-  std::vector<Block*> pool;                          // block objects for reuse
-  // A thread that waits and is resumed only to say how it came there; where it says it, and who asks.
+  std::uintptr_t stacks_begin = 0, stacks_span = 0;  // addresses that hold all of them
+  char* stacks_left = nullptr;  // the reserved addresses that no stack has yet, and their end
+  char* stacks_end = nullptr;
+  std::vector<Block*> pool;  // block objects for reuse
+  // frames_of() resumes a thread that waits, so that the thread captures the frames of its own stack. The thread is
+  // the witness; it puts the frames into the testimony, and then resumes the asker.
   const Thread* witness = nullptr;
   std::vector<void*>* testimony = nullptr;
   Context asker = nullptr;
-  const Warp* meeting = nullptr;  // whose collective is completed
+  const Warp* meeting = nullptr;  // The lanes of this warp have met, and their collective is being completed.
   LaunchStats counts;
   const Block* current_block = nullptr;  // whose blockIdx and shared_base are set
   std::uint32_t slow_ticks = 0;
@@ -79,6 +82,24 @@ extern __thread Thread* current;  // the running CUDA thread; null on the worker
 // Its mark in the shadow of checked builds (shadow.h), 0 where its next access has to find it out: after each
 // change of `current`, and when its segment ends.
 extern __thread std::uint64_t hot_mark;
+// The runtime is at work on a report, or on what it looks at. It calls functions of the standard library, and the
+// linker may have taken the copies of them that a .cu file brought, in which the compiler has put calls of the
+// checker: those find this flag, and return.
+extern __thread bool own_work;  // of this OS thread
+struct OwnWork {
+  OwnWork() : outer(own_work) {
+    own_work = true;
+    hot_mark = 0;  // the fast path, which does not ask
+  }
+  ~OwnWork() {
+    own_work = outer;
+    hot_mark = 0;
+  }
+  OwnWork(const OwnWork&) = delete;
+  OwnWork& operator=(const OwnWork&) = delete;
+  const bool outer;
+};
+
 inline void set_current(Thread* thread) {
   current = thread;
   hot_mark = 0;

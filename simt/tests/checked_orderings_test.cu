@@ -6,6 +6,9 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
+#include <unistd.h>
+
+#include <atomic>
 #include <cstdint>
 #include <vector>
 
@@ -183,6 +186,49 @@ TEST(CheckedOrderings, LastBlockResetsItsCounter) {
   };
   expect_clean<int>(1, sum_twice(last_block_sums<false>), [](int) { return 496; });
   expect_clean<int>(1, sum_twice(last_block_sums<true>), [](int) { return 496; });
+}
+
+// The second block's operation takes so long that the third one, on another core, could do its own meanwhile; the first has done its
+// own before. Whoever comes last puts the counter back.
+std::atomic<int> steps;
+void wait_for(int step) {  // not for ever: where there is one core, the others may come later
+  for (int i = 0; i < 300 && steps.load(std::memory_order_relaxed) < step; ++i) usleep(1000);
+}
+void reach(int step) {  // relaxed, so that this orders nothing
+  steps.store(step, std::memory_order_relaxed);
+}
+__global__ void last_of_three(unsigned* count, int* out) {
+  if (threadIdx.x > 0) return;
+  __threadfence();
+  unsigned before = 0;
+  if (blockIdx.x == 0) {
+    before = atomicAdd(count, 1u);
+    reach(1);
+  } else if (blockIdx.x == 1) {
+    wait_for(1);
+    before = simt::atomic_update(count, [](unsigned old) {
+      reach(2);
+      wait_for(3);
+      return old + 1;
+    });
+  } else {
+    wait_for(2);
+    before = atomicAdd(count, 1u);
+    reach(3);
+  }
+  if (before < 2) return;
+  *count = 0;
+  *out = 2;
+}
+
+TEST(CheckedOrderings, AtomicsOfSeveralCores) {
+  expect_clean<int>(
+      1,
+      [](int* out) {
+        steps = 0;
+        last_of_three<<<3, 512>>>(device<unsigned>(1), out);  // a smaller launch stays on one core
+      },
+      [](int) { return 2; });
 }
 
 __global__ void locked(int* lock, int* count) {

@@ -4,10 +4,16 @@
 // other address, an object of the other side. What a plain build finds is looked at there, too.
 #include "checked.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <new>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "simt/async_copies.h"
@@ -139,6 +145,10 @@ __global__ void index_far(float4* p, int i, bool write) {
     p[0].x = 1;
   }
 }
+constexpr int kFarther = __LINE__ + 2;
+__global__ void index_by_64_bits(int* p, long long i) {
+  p[i] = 1;
+}
 TEST(FarIndex, IsOutOfBoundsWhereverItLeads) {
   for (const bool write : {false, true}) {
     for (const int distance : {-(1 << 20), -(1 << 28), -(1 << 30), -2147483647 - 1, 1 << 28, 2147483647}) {
@@ -153,6 +163,77 @@ TEST(FarIndex, IsOutOfBoundsWhereverItLeads) {
       EXPECT_EQ(has(text, "an int that has overflowed, perhaps"), distance != -(1 << 20)) << text;
     }
   }
+}
+
+TEST(FarIndex, IsReportedAtAnyDistance) {
+  SKIP_UNLESS_CHECKED();
+  for (int bits = 30; bits < 44; ++bits) {
+    for (const long long distance : {1ll << bits, -(1ll << bits)}) {
+      const std::string text = report_of([&] {
+        index_by_64_bits<<<1, 1>>>(device<int>(16), distance);
+        EXPECT_NE(cudaDeviceSynchronize(), cudaSuccess);
+      });
+      EXPECT_SAYS(text, "error: ");
+      EXPECT_SAYS(text, kFile + std::to_string(kFarther));
+    }
+  }
+}
+
+// ---- the host's memory ----
+
+__global__ void read_plainly(const int* p, int* out) {
+  *out = *p;
+}
+__global__ void read_by_function(const int* p, int* out) {
+  *out = __ldg(p);
+}
+__global__ void read_a_class(const int* p, int* out) {
+  *out = (*reinterpret_cast<const int4*>(p)).x;
+}
+__global__ void read_by_library(const int* p, int* out) {
+  *out = std::max(*p, *out);
+}
+__global__ void add_to(const int* p, int* out) {
+  *out = atomicAdd(const_cast<int*>(p), 1);
+}
+void expect_hosts(const int* p, const std::string& where) {
+  for (auto* const kernel : {read_plainly, read_by_function, read_a_class, read_by_library, add_to}) {
+    const std::string text = report_of([&] {
+      kernel<<<1, 1>>>(p, device<int>(1));
+      EXPECT_NE(cudaDeviceSynchronize(), cudaSuccess);
+    });
+    EXPECT_SAYS(text, "error: a kernel touches host memory [simt-host-access]\n" + kFile);
+    EXPECT_SAYS(text, where);
+  }
+}
+TEST(HostsMemory, OnTheHeapOrAStack) {
+  SKIP_UNLESS_CHECKED();
+  const std::vector<int> on_heap(4);
+  expect_hosts(on_heap.data(), "on the host's heap");
+  alignas(16) const int on_stack[4] = {};
+  expect_hosts(on_stack, "on the stack of the host's thread");
+  std::thread([] {
+    alignas(16) const int on_other_stack[4] = {};
+    expect_hosts(on_other_stack, "in memory that the host has mapped");
+  }).join();
+}
+TEST(HostsMemory, ThatIsMapped) {
+  SKIP_UNLESS_CHECKED();
+  constexpr std::size_t kBytes = std::size_t{4} << 20;
+  void* const memory = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  expect_hosts(static_cast<int*>(memory) + 1000, "in memory that the host has mapped");
+  EXPECT_EQ(cudaHostRegister(memory, kBytes, cudaHostRegisterDefault), cudaSuccess);
+  EXPECT_EQ(report_of([&] { read_plainly<<<1, 1>>>(static_cast<int*>(memory) + 1000, device<int>(1)); }), "");
+  munmap(memory, kBytes);
+  std::FILE* const file = std::tmpfile();
+  ASSERT_NE(file, nullptr);
+  ASSERT_EQ(ftruncate(fileno(file), 4096), 0);
+  void* const words = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fileno(file), 0);
+  ASSERT_NE(words, MAP_FAILED);
+  expect_hosts(static_cast<const int*>(words), "in a file that the host has mapped");
+  munmap(words, 4096);
+  std::fclose(file);
 }
 
 // ---- device variables ----

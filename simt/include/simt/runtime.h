@@ -329,11 +329,13 @@ std::uint32_t active_mask(Site site);  // the lanes of this warp that wait at th
 
 // Whether the value that an atomic operation finds matters: that of atomicExch often doesn't.
 enum class AtomicKind : unsigned char { store, update };
-// Before each atomic operation on [address, address + bytes): counts it, yields now and then.
 extern __thread std::uint64_t atomics_done;
 extern bool checked_build;  // the program's .cu files call the checker at each access
-// place: the return address into the code that asked for it; null: that of this very call.
+// The checker's look at an atomic operation. Its records must come in the order of the operations, whichever workers
+// make them, so it takes a lock, which end_atomic() gives back. place: the return address into the code that asked for
+// the operation; null: that of this very call.
 void check_atomic(const volatile void* address, std::size_t bytes, AtomicKind kind, const void* place);
+void end_atomic();
 // griddepcontrol.wait: what the kernel before this one in its stream has written is there. Kernels run one after the other here,
 // so it only tells checked builds that the running block has waited.
 void wait_for_kernel_before();
@@ -341,12 +343,21 @@ void note_release();  // checked builds: the running thread may publish what it 
 inline void published() {
   if (__builtin_expect(checked_build, 0)) note_release();
 }
-inline void atomic_point(const volatile void* address, std::size_t bytes,
-                         AtomicKind kind = AtomicKind::update, const void* place = nullptr) {
-  ++atomics_done;
-  if (__builtin_expect(checked_build, 0)) check_atomic(address, bytes, kind, place);
-  tick();
-}
+// Stands before each atomic operation on [address, address + bytes), which it counts, and lives until that is done. It
+// lets other threads run now and then.
+struct AtomicPoint {
+  AtomicPoint(const volatile void* address, std::size_t bytes, AtomicKind kind = AtomicKind::update,
+              const void* place = nullptr) {
+    ++atomics_done;
+    tick();
+    if (__builtin_expect(checked_build, 0)) check_atomic(address, bytes, kind, place);
+  }
+  ~AtomicPoint() {
+    if (__builtin_expect(checked_build, 0)) end_atomic();
+  }
+  AtomicPoint(const AtomicPoint&) = delete;
+  AtomicPoint& operator=(const AtomicPoint&) = delete;
+};
 
 // A wait for something that another thread of the resident blocks does (mbarrier, named barrier, ...):
 //   while (!condition()) simt::wait(site);      and after each change of such a state:   simt::notify();

@@ -124,8 +124,8 @@ Step atomic(const Instruction& in) {
     char* p = resolve(f, at, shared);
     if (reinterpret_cast<std::uintptr_t>(p) % static_cast<unsigned>(bits / 8) != 0)
       fail_at(f.site, "simt-misaligned", "misaligned atomic operation of %d bytes", bits / 8);
-    atomic_point(p, static_cast<std::size_t>(bits / 8),
-                 op == "exch" ? AtomicKind::store : AtomicKind::update);
+    const AtomicPoint point(p, static_cast<std::size_t>(bits / 8),
+                            op == "exch" ? AtomicKind::store : AtomicKind::update);
     const std::uint64_t x = read(f, b), y = read(f, c);
     const std::uint64_t old = bits == 64   ? exchange<std::uint64_t>(p, op, type, x, y)
                               : bits == 32 ? exchange<std::uint32_t>(p, op, type, x, y)
