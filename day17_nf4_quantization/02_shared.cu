@@ -2,8 +2,8 @@
 // The table stands in shared memory: sixteen words in sixteen banks, so lanes either want different banks or the same word.
 // Changed since constant: a lookup takes one turn for thirteen, and a thread's two elements leave in one store.
 // Bound by: requests. A thread brings one byte and takes along two elements.
-#include "common/vector.cuh"
 #include "day17_nf4_quantization/nf4_quantization.h"
+#include "day17_nf4_quantization/pair.cuh"
 
 namespace day17 {
 namespace {
@@ -18,15 +18,15 @@ __global__ void __launch_bounds__(kThreads) shared_kernel(const uint8_t* codes, 
   __syncthreads();
   const int64_t byte = int64_t{blockIdx.x} * kThreads + threadIdx.x, i = 2 * byte;
   if (i >= n) return;
-  const unsigned pair = codes[byte];
+  const unsigned both = codes[byte];
   const float scale = absmax[i / days::kNf4Block];
-  days::Vec<T, 2> both;
-  both[0] = days::from_float<T>(values[pair >> 4] * scale);
-  both[1] = days::from_float<T>(values[pair & 15] * scale);
+  Pair<T> pair;
+  pair[0] = days::from_float<T>(values[both >> 4] * scale);
+  pair[1] = days::from_float<T>(values[both & 15] * scale);
   if (i + 1 < n) {
-    *reinterpret_cast<days::Vec<T, 2>*>(y + i) = both;
+    store_pair(y + i, pair);
   } else {
-    y[i] = both[0];
+    y[i] = pair[0];
   }
 }
 

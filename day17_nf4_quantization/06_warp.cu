@@ -3,8 +3,8 @@
 // Changed since block: a request touches four sectors for 32 (in fp32 eight), and each element is read once.
 // Bound by: instructions. Five shuffles serve 64 elements, and a search takes some twenty for each.
 #include "common/reduce.cuh"
-#include "common/vector.cuh"
 #include "day17_nf4_quantization/nf4_quantization.h"
+#include "day17_nf4_quantization/pair.cuh"
 
 namespace day17 {
 namespace {
@@ -21,9 +21,9 @@ __global__ void __launch_bounds__(kThreads) warp_kernel(const T* x,      // (n)
   const int64_t i = block * days::kNf4Block + 2 * lane;
   float first = 0, second = 0;
   if (i + 1 < n) {
-    const auto both = *reinterpret_cast<const days::Vec<T, 2>*>(x + i);
-    first = days::to_float(both[0]);
-    second = days::to_float(both[1]);
+    const Pair<T> pair = load_pair(x + i);
+    first = days::to_float(pair[0]);
+    second = days::to_float(pair[1]);
   } else if (i < n) {
     first = days::to_float(x[i]);
   }

@@ -3,8 +3,8 @@
 // Exercise: two codes of a byte come back as two numbers, in one store.
 // Gates: right for every n, type and kind of input; no race; at most 10% wasted sectors; no bank conflicts.
 //   ./days check 17      tells how far you are        ./days hint 17      when you are stuck
-#include "common/vector.cuh"
 #include "day17_nf4_quantization/nf4_quantization.h"
+#include "day17_nf4_quantization/pair.cuh"
 
 namespace day17 {
 namespace {
@@ -19,11 +19,11 @@ __global__ void __launch_bounds__(kThreads) exercise_kernel(const uint8_t* codes
   __syncthreads();
   const int64_t byte = int64_t{blockIdx.x} * kThreads + threadIdx.x, i = 2 * byte;
   if (i >= n) return;
-  [[maybe_unused]] const unsigned pair = codes[byte];
+  [[maybe_unused]] const unsigned both = codes[byte];
   [[maybe_unused]] const float scale = absmax[i / days::kNf4Block];
-  // 1. Which half of `pair` is element i's code? Fill a days::Vec<T, 2> with elements i and i + 1, by the table, in fp32;
+  // 1. Which half of the byte `both` is element i's code? Fill a Pair<T> with elements i and i + 1, by the table, in fp32;
   //    days::from_float<T>(...) rounds.
-  // 2. Store it at y + i, in one go; the last element of an odd n alone.
+  // 2. store_pair(y + i, pair) stores both in one go. The last element of an odd n is stored alone.
   // your code
 }
 

@@ -38,8 +38,6 @@ struct Nf4Quantize {
 };
 
 inline constexpr int kThreads = 256;  // of a block, in every rung
-template <class T>
-inline constexpr int kEach = 16 / static_cast<int>(sizeof(T));  // elements of 16 bytes
 
 inline constexpr auto kPairsOfY = days::needs("y aligned to two elements", [](const auto& p) {
   return reinterpret_cast<uintptr_t>(p.y) % (2 * sizeof(*p.y)) == 0;
