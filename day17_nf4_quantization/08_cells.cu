@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // No search: a multiplication finds which of 31 cells a number is in, two shuffles fetch the cell's threshold and code, and one
 // comparison chooses between the code and the next.
-// Changed since vectors: two shuffles and a comparison for the search's four comparisons and eleven choices; the largest size is
+// Changed since vectors: two shuffles and a comparison for the search's four comparisons and eight choices; the largest size is
 // found in whole numbers, since floats of one sign are ordered as their bits are, NaN last; two vectors under way a thread.
 // Bound by: memory.
 // Teaches: __shfl_sync.
