@@ -15,7 +15,7 @@ def trips():
     memory = card.box(28, 250, 424, 96, GLOBAL)
     card.text(memory.x, 338, "memory", 16, SOFT)
     scores = card.box(150, 262, 60, 56, SHARED)
-    weights = card.box(300, 262, 30, 56, SHARED)
+    card.box(300, 262, 30, 56, SHARED)
     card.text(scores.x, 295, "scores", 15)
     card.text(376, 295, "weights", 15)
     for left, name in ((60, "q k"), (195, "softmax"), (330, "times v")):
