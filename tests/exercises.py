@@ -26,8 +26,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tools"))
 
-from days_cli import (catalog, console, exercises, judge, kinds, ladders, paths, program_day, program_judge,  # noqa: E402
-                      python_judge, python_ladders, rung_gates, rungs)
+from days_cli import catalog, console, exercises, judge, kinds, paths, python_judge, rung_gates, rungs  # noqa: E402
 from days_cli.errors import DaysError  # noqa: E402
 from days_cli.stages import STAGES  # noqa: E402
 
@@ -35,26 +34,11 @@ _SAMPLE = 2  # rungs of a day
 LAZY_TRIED = (1, 5, 6, 14, 16, 20, 41, 56, 71)  # days whose rungs all stand up to lazy learners; the others have not been tried whole
 
 
-def verdicts(kernel):
-    """[(stage, verdict)] and the exercise's header."""
-    headers = []
-    stages = judge.judge(kernel, headers.append, lambda stage: None)
-    return [(stage.name, stage.verdict) for stage in stages], headers[0]["exercise"], stages
-
-
-def program_verdicts(day, name):
-    """The same of a program of a program day; "exercise" is the skeleton."""
-    source = f"{day.target}/exercise.cu" if name == "exercise" else program_day.source_of(day, name)
-    exercise = program_judge.exercise_of(day)
-    stages = program_judge.run_stages(program_judge.Judged(day, source), exercise.gates, lambda stage: None)
-    return [(stage.name, stage.verdict) for stage in stages], vars(exercise), stages
-
-
-def python_verdicts(day, name, file=""):
-    """The same of a rung of a Python day; "exercise" is the skeleton, or another file in its place."""
-    goal, starts, solution = ladders.exercise(day)
-    stages = python_judge.run_stages(python_judge.Kernel(day, name, file), python_ladders.gates_of(day), lambda stage: None)
-    return [(stage.name, stage.verdict) for stage in stages], {"goal": goal, "starts": starts, "solution": solution}, stages
+def verdicts(day, name, file=""):
+    """[(stage, verdict)] of a rung or program, the exercise as {goal, starts, solution}, and the stages; "exercise" is the skeleton, or
+    another file in its place."""
+    exercise, stages = day.kind.does.judged(day, name, file)
+    return [(stage.name, stage.verdict) for stage in stages], exercise, stages
 
 
 def python_rung_complaints(rung):
@@ -110,8 +94,8 @@ def filled(day):
     if len(parts) != len(code) - 1:
         raise ValueError(f"hint 3 of day {day.label} has {len(code) - 1} holes, and {path.name} fills {len(parts)}")
     code = code[0] + "".join(part + after for part, after in zip(parts, code[1:]))
-    return exercises.skeleton(day).read_text(encoding="utf-8").replace(
-        "    # your code\n" if day.kind == "python" else "  // your code\n", code, 1)
+    return re.sub(rf"^ +{re.escape(day.kind.blank)}\n", lambda _: code, exercises.skeleton(day).read_text(encoding="utf-8"), count=1,
+                  flags=re.MULTILINE)
 
 
 def hint_verdicts(day):
@@ -122,8 +106,7 @@ def hint_verdicts(day):
         if text is None:
             return [], []
         path.write_text(text, encoding="utf-8")
-        found, _, stages = (python_verdicts(day, "exercise", str(path)) if day.kind == "python" else
-                            verdicts(judge.Kernel(day, "exercise", file=str(path))))
+        found, _, stages = verdicts(day, "exercise", str(path))
     except (DaysError, ValueError) as error:  # it does not compile, or its holes are miscounted
         return [(str(error), "FAIL")], []
     return found, stages
@@ -222,6 +205,9 @@ def start_of(rung):
     return judge.Kernel(rung.day, rung.name, exercises.shown(exercises.my_file(rung)), rung)
 
 
+_COMPLAINTS = {"ladder": rung_complaints, "python": python_rung_complaints}
+
+
 def check_rungs(day, every):
     """Tells of the day's rungs, or of a sample; how many are not as they should be."""
     found = [rung for rung in rungs.of_day(day).values() if rung.before]
@@ -230,7 +216,7 @@ def check_rungs(day, every):
         found = sorted(found, key=lambda rung: hashlib.sha256(f"{head} {rung.words}".encode()).digest())[:_SAMPLE]
     bad = 0
     for rung in found:
-        wrong, about = python_rung_complaints(rung) if day.kind == "python" else rung_complaints(rung)
+        wrong, about = _COMPLAINTS[day.kind.name](rung)
         skipped = not wrong and about.startswith("no counter")
         console.say(f"{console.status('FAIL' if wrong else 'skip' if skipped else 'ok', 5)} {rung.words}, from "
                     f"{rung.before.name}: {about}")
@@ -250,15 +236,12 @@ def main(words):
         paths.MY = Path(folder)
         for day in days:
             if alone:
-                bad += bool(check_rungs(day, True)) if kinds.has_rungs(day) else 0
+                bad += bool(check_rungs(day, True)) if day.kind.has_rungs else 0
                 continue
-            of = (lambda name, d=day: program_verdicts(d, name)) if day.kind == "program" else \
-                (lambda name, d=day: python_verdicts(d, name)) if day.kind == "python" else \
-                (lambda name, d=day: verdicts(judge.Kernel(d, name)))
-            skeleton, exercise, _ = of("exercise")
-            solution, _, told = of(exercise["solution"])
-            start = of(exercise["starts"])[0] if exercise["starts"] != exercise["solution"] else None  # a first kernel has none before it
-            hint, told_of_hint = hint_verdicts(day) if day.kind != "program" else ([], [])
+            skeleton, exercise, _ = verdicts(day, "exercise")
+            solution, _, told = verdicts(day, exercise["solution"])
+            start = verdicts(day, exercise["starts"])[0] if exercise["starts"] != exercise["solution"] else None  # a first kernel has none before it
+            hint, told_of_hint = hint_verdicts(day) if day.kind.has_rungs else ([], [])
             wrong = []
             if skeleton != [("correct", "FAIL")]:
                 wrong.append(f"the skeleton: {skeleton}, expected to fail stage 1")
@@ -268,13 +251,13 @@ def main(words):
             if any(verdict == "FAIL" for _, verdict in hint) or hint and len(hint) != len(STAGES):
                 wrong.append(f"hint 3, its holes filled: {hint}")
                 wrong += [f"    {line}" for stage in told_of_hint if stage.verdict == "FAIL" for line in [stage.about, *stage.lines]]
-            races = {"ok", "skip"} if day.kind == "python" else {"ok"}  # where no order of threads can matter
+            races = {"ok", "skip"} if day.kind.in_python else {"ok"}  # where no order of threads can matter
             if start and (start[0] != ("correct", "ok") or start[1][0] != "race-free" or start[1][1] not in races or start[-1] != ("counters", "FAIL")):
                 wrong.append(f"{exercise['starts']}, to start from: {start}, expected to fail stage 3")
             console.say(f"{console.status('FAIL' if wrong else 'ok', 5)} {day.label}")
             for line in wrong:
                 console.say("      " + line)
-            bad += bool(wrong or kinds.has_rungs(day) and check_rungs(day, False))
+            bad += bool(wrong or day.kind.has_rungs and check_rungs(day, False))
     console.say(f"{len(days) - bad} passed, {bad} failed")
     return 1 if bad or not days else 0
 

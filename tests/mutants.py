@@ -136,7 +136,7 @@ def tests_of(day, folder=BUILD):
 def python_of(folder):
     """The catalog's Day where the folder is a Python day's, else None."""
     day = next((day for day in catalog.here() if day.target == folder.name), None)
-    return day if day and day.kind == "python" else None
+    return day if day and day.kind.in_python else None
 
 
 def python_verdicts(day, chosen, seconds):

@@ -197,7 +197,7 @@ def commands(day, text):
     except DaysError:
         return  # builds_on() says so
     lines = re.findall(r"^ *nvcc .*$", re.sub(r" *\\\n *", " ", text), re.MULTILINE)
-    wanted = {"python": (), "program": program_day.sources(day).values()}.get(day.kind, [f"{day.folder.name}/*.cu"])
+    wanted = () if day.kind.in_python else program_day.sources(day).values() if day.kind.has_programs else [f"{day.folder.name}/*.cu"]
     for files in wanted:
         if not any(all(f" {word} " in f"{line} " for word in (files, *used)) for line in lines):
             yield 1, f"no line says how nvcc alone builds {' '.join((files, *used))}"

@@ -42,10 +42,10 @@ def problems(day):
 
 def main(words):
     check = words == ["--check"]
-    days = [day for day in catalog.here() if day.kind == "ladder"] if check or not words else [catalog.resolve(word, "run") for word in words]
+    days = [day for day in catalog.here() if day.kind.links] if check or not words else [catalog.resolve(word, "run") for word in words]
     bad = 0
     for day in days:
-        if day.kind != "ladder":
+        if not day.kind.links:
             raise DaysError(f"day {day.label} has no ladder.cpp", "./days list")
         wrong = problems(day)
         if check:

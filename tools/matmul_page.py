@@ -45,7 +45,7 @@ def ladders():
     """The track's ladders that multiply, in teaching order."""
     found = []
     for day in next(days for track, days in catalog.tracks() if track == TRACK):
-        for ladder in ladder_files.of(day) if day.folder and day.kind == "ladder" else ():
+        for ladder in ladder_files.of(day) if day.folder and day.kind.links else ():
             rungs = tuple(row["name"] for row in ladder["rows"] if row["kind"] == "variant")
             if rungs and ladder["extents"][:3] == ["m", "n", "k"]:
                 found.append(Ladder(day, ladder["name"], rungs))

@@ -23,7 +23,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tools"))
-from days_cli import exercises, ladders, rungs  # noqa: E402
+from days_cli import cpp_ladders, exercises, ladders, rungs  # noqa: E402
 from days_cli.errors import DaysError  # noqa: E402
 
 
@@ -46,7 +46,7 @@ def alone(day, text, solution):
     """(the file's text, the solution, its launcher) without the launchers of other rungs that stand in the same file."""
     found = rungs.of_day(day)
     others = [other.launcher for other in found.values() if other.file == found[solution].file and other.name != solution]
-    return rungs.without(text, others), solution, found[solution].launcher
+    return cpp_ladders.without(text, others), solution, found[solution].launcher
 
 
 def as_exercise(text, solution, launcher, template=False):
@@ -72,7 +72,7 @@ def made(day, name):
     text = file.read_text(encoding="utf-8")
     if not old or text.count(old) != 1:
         raise ValueError(f"{name}: in {file.name} this occurs {text.count(old) if old else 0} times, not once:\n{old}")
-    if day.kind == "python":
+    if day.kind.in_python:
         return text.replace(old, new)
     template = "INSTANTIATE_LAUNCHER(exercise" in exercises.skeleton(day).read_text(encoding="utf-8")
     return as_exercise(*alone(day, text.replace(old, new), solution), template)

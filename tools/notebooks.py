@@ -72,14 +72,14 @@ def badge(day, address):
 
 def starting_rung(day):
     """What the exercise starts from, as ladder.cpp's .exercise names it, or a program day's front matter."""
-    if day.kind == "program":
+    if day.kind.has_programs:
         return program_judge.exercise_of(day).starts
     return ladders.exercise(day)[1]
 
 
 def _by_triton(day):
     """Whether the day's rungs are kernels of Triton's."""
-    return day.kind == "python" and any(ladder["by"] == "triton" for ladder in python_ladders.ladders(day))
+    return day.kind.in_python and any(ladder["by"] == "triton" for ladder in python_ladders.ladders(day))
 
 
 _PICTURE = re.compile(r"^!\[([^\]]*)\]\(([^)]+)\)\n", re.MULTILINE)
@@ -173,7 +173,7 @@ def cells(day, address=None):
                        f"    !./days run {number} -- --pattern {{pattern}} --frames 60 --out build/{{pattern}}.gif\n"
                        '    display(Image(filename=f"build/{pattern}.gif", format="gif"))')
     yield from program_cells(day)
-    step = next((rung for rung in rungs.of_day(day).values() if rung.before), None) if kinds.has_rungs(day) else None
+    step = next((rung for rung in rungs.of_day(day).values() if rung.before), None) if day.kind.has_rungs else None
     if step and exercises.skeleton(day).is_file():
         yield "markdown", (f"## Every rung\n\nEach rung of the day is an exercise. Without its `#` this makes `my/{exercises.my_file(step).name}`, which "
                            f"begins as `{step.before.name}`, right and without what `{step.name}` brings, and says what it must "
@@ -184,8 +184,8 @@ def cells(day, address=None):
 
 def exercise_cells(day):
     """To write, check, and be helped; then what its start costs."""
-    number, program = day.number, day.kind == "program"
-    python, start = day.kind == "python", starting_rung(day)
+    number, program = day.number, day.kind.has_programs
+    python, start = day.kind.in_python, starting_rung(day)
     yield "markdown", ("## Yours\n\nEdit the " + ("program" if program else "kernel") + " and run the cell: it saves your file. Then check it. "
                        "As long as the cell is as it came, a file of yours from before stays.")
     yield "code", f"%%exercise my/{exercises.my_file(day).name}\n" + exercises.skeleton(day).read_text(encoding="utf-8").rstrip("\n")
@@ -214,7 +214,7 @@ print(PYTHON)'''
 
 def program_cells(day):
     """The programs of a Python day, each to edit and to run with the times of this machine."""
-    programs = sorted((day.folder / "programs").glob("*.py")) if day.kind == "python" else []
+    programs = sorted((day.folder / "programs").glob("*.py")) if day.kind.in_python else []
     if not programs:
         return
     yield "markdown", ("## Measured on this machine\n\nEach cell writes a program to `my/`, and the one after it runs that, with times: on the GPU where "

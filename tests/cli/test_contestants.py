@@ -10,7 +10,7 @@ import unittest
 
 import support
 from days_cli import catalog, gpu, library, results, run_build
-from days_cli.commands import bench
+from days_cli import benching
 from days_cli.errors import DaysError
 from support import ROOT, result_file, result_row, result_table
 
@@ -241,7 +241,7 @@ class Files(support.Case):
             self.assertLessEqual(set(shapes), {ladder for ladder, _, _ in entries})
             self.assertTrue(entries)
             day = catalog.resolve(number, "bench")
-            listed = (day.folder / ("ladder.py" if day.kind == "python" else "ladder.cpp")).read_text()
+            listed = (day.folder / ("ladder.py" if day.kind.in_python else "ladder.cpp")).read_text()
             names = [(ladder, name) for ladder, name, make in entries if callable(make)]
             self.assertEqual(len(set(names)), len(entries), file)
             for ladder, _ in names:
@@ -271,10 +271,10 @@ class Files(support.Case):
         (self.folder / "torch.py").write_text("raise ImportError('none')")
         self.environment(PYTHONPATH=str(self.folder))
         said = []
-        self.replace(bench.console, "note", said.append)
-        self.assertEqual(bench._race_python(catalog.resolve("13", "bench"), self.folder / "x.json"), 0)
+        self.replace(benching.console, "note", said.append)
+        self.assertEqual(benching._race_python(catalog.resolve("13", "bench"), self.folder / "x.json"), 0)
         self.assertIn("PyTorch's contestants are left out", said[0])
-        self.assertEqual(bench._race_python(catalog.resolve("16", "bench"), self.folder / "x.json"), 0)
+        self.assertEqual(benching._race_python(catalog.resolve("16", "bench"), self.folder / "x.json"), 0)
         self.assertEqual(len(said), 1)  # day 16 has none to leave out
 
     @unittest.skipUnless(importlib.util.find_spec("torch"), "PyTorch is not installed: its contestants are not checked")

@@ -15,7 +15,7 @@ from unittest import mock
 
 import support
 from days_cli import catalog, counting, exercises, gates, judge, main, outputs, paths, programs, stages, traces
-from days_cli.commands import hint, solution
+from days_cli.commands import hint
 from days_cli.errors import DaysError
 from days_cli.patterns import pattern
 
@@ -429,10 +429,10 @@ class Shipped(unittest.TestCase):
         for day in catalog.here():
             if exercises.skeleton(day).is_file():
                 self.assertEqual(len(exercises.hints(day)), 3, day.label)
-                self.assertTrue(solution.solution_of(day)[1].is_file())
+                self.assertTrue(day.kind.does.solution(day)[1].is_file())
                 text = exercises.skeleton(day).read_text()
-                if day.kind != "program":  # a program may be there whole, with bugs to be mended
-                    self.assertEqual(text.count("# your code" if day.kind == "python" else "// your code"), 1, day.label)
+                if not day.kind.has_programs:  # a program may be there whole, with bugs to be mended
+                    self.assertEqual(text.count(day.kind.blank), 1, day.label)
 
     def test_hints_print_at_80_columns(self):
         for day in catalog.here():

@@ -12,7 +12,7 @@ import xml.etree.ElementTree as ElementTree
 from unittest import mock
 
 import support
-from days_cli import counting, trace_picture, trace_text, traces
+from days_cli import counting, ladder_explain, trace_picture, trace_text, traces
 from days_cli.commands import explain
 from days_cli.errors import DaysError
 from support import ROOT
@@ -64,7 +64,7 @@ class OnAGpu(unittest.TestCase):
         output = io.StringIO()
         with contextlib.redirect_stdout(output):
             launches = traces.launches(data)
-            explain._foot({"--ncu": True}, launches, ROOT / "p.svg", program, explain._first_launches(launches))
+            ladder_explain.foot({"--ncu": True}, launches, ROOT / "p.svg", program, ladder_explain._first_launches(launches))
         return output.getvalue()
 
     def test_per_request_is_the_same_in_both_tables(self):
@@ -75,11 +75,11 @@ class OnAGpu(unittest.TestCase):
 
     def test_counts_for_some_outputs(self):
         table = {"tables": [{"type": "fp16", "written_bytes": 2 * 1000}]}
-        self.assertEqual(explain._per({"--per": "32"}, table), (0.032, "Tables: for 32 of its 1,000 outputs."))
-        self.assertEqual(explain._per({}, table), (1, ""))
+        self.assertEqual(ladder_explain._per({"--per": "32"}, table), (0.032, "Tables: for 32 of its 1,000 outputs."))
+        self.assertEqual(ladder_explain._per({}, table), (1, ""))
         for per in ("0", "x", "-1", "1.5"):
             with self.assertRaisesRegex(DaysError, f"--per {per}: for how many"):
-                explain._per({"--per": per}, table)
+                ladder_explain._per({"--per": per}, table)
         launch = traces.launches(trace(line(LOAD, [4 * i for i in range(32)])))[0]
         row = trace_text.global_tables(launch, 1 / 128)[1].split()
         self.assertEqual(row[-5:-3], ["0.078", "0.312"])
@@ -207,7 +207,7 @@ class Tables(unittest.TestCase):
         twice = trace(line(LOAD, [0] * 32), **one, simt_requested_bytes_op_ld=4096, simt_distinct_bytes_op_ld=4096)
         twice["kernels"].append(dict(twice["kernels"][0], name="other"))
         for inputs, reads in ((4096, "2.0"), (0, "-")):
-            row = explain._summary(traces.launches(twice), inputs)  # pylint: disable=protected-access
+            row = ladder_explain._summary(traces.launches(twice), inputs)  # pylint: disable=protected-access
             self.assertEqual(row.split()[0], reads)
 
 

@@ -6,9 +6,8 @@ import io
 import unittest
 
 import support
-from days_cli import catalog, exercises, following, paths, rungs
-from days_cli.commands import check
-from days_cli.judge import Stage
+from days_cli import catalog, checking, exercises, following, paths, rungs
+from days_cli.stages import Stage
 
 
 class Following(support.Case):
@@ -24,7 +23,7 @@ class Following(support.Case):
         self.replace(exercises, "now", lambda: f"2026-01-01T00:00:{self.moment:02d}")
         said = io.StringIO()
         with contextlib.redirect_stdout(said):
-            check._conclude(what, [Stage("counters", "ok", "")], True)
+            checking.conclude(what, [Stage("counters", "ok", "")], True)
         return said.getvalue().partition("Next: ")[2].partition(", or see ours")[0]
 
     def next(self, *words):

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Kinds of days: what the notes say, what each folder holds, what a command refuses and why."""
+import dataclasses
 import unittest
 
 import support
@@ -15,7 +16,7 @@ class Shipped(support.Case):
 
     def test_what_is_missing_is_named(self):
         day = catalog.resolve("1", "run")
-        self.replace(kinds, "CONTENTS", {"ladder": ("README.md", "nothing.here")})
+        self.replace(catalog.Day, "kind", dataclasses.replace(day.kind, contents=("README.md", "nothing.here")))
         self.assertEqual(kinds.lacks(day), ["nothing.here"])
 
 
@@ -65,7 +66,7 @@ class Commands(support.Case):
                           self.refused(command, "92"))
 
     def test_without_a_kind_it_is_a_ladder(self):
-        self.assertEqual(catalog.resolve("94", "run").kind, "ladder")
+        self.assertEqual(catalog.resolve("94", "run").kind.name, "ladder")
 
     def test_next_passes_over_what_cannot_be_checked(self):
         (self.folder / "day92_odd" / "README.md").unlink()
@@ -75,7 +76,7 @@ class Commands(support.Case):
         self.assertIn("More days: 0 of 4 days solved. Next: day 90 tri", out)
 
     def test_every_kind_says_something_for_every_command(self):
-        self.assertEqual(set(kinds._NOT_YET["distributed"]), {"run", "test", "bench", "check", "explain", "solution"})
+        self.assertEqual(set(kinds.KINDS["distributed"].not_yet), {"run", "test", "bench", "check", "explain", "solution"})
 
     def test_the_exercise_of_a_python_day_is_python(self):
         day = next(day for day in catalog.here() if day.number == 90)

@@ -74,7 +74,7 @@ class Ladders(support.Case):
 
     def test_every_rung_here_has_a_file(self):
         for day in catalog.here():
-            if day.kind != "ladder":
+            if not day.kind.links:
                 continue
             files = ladders.files(day)
             rows = (day.folder / "ladder.cpp").read_text(encoding="utf-8").count(".variant(")

@@ -250,7 +250,7 @@ class Mistakes(Case):
             if (day.folder / "mistakes.txt").is_file():
                 for name in mistake.edits(day.folder / "mistakes.txt"):
                     text, count = mistake.made(day, name), count + 1
-                    self.assertIn("def launch(" if day.kind == "python" else "void exercise(", text, name)
+                    self.assertIn("def launch(" if day.kind.in_python else "void exercise(", text, name)
                     self.assertNotIn(f'"{ladders.exercise(day)[2]}"', text, name)
                     self.assertIn(f"tools/mistake.py {day.number} {name}", (day.folder / "README.md").read_text(encoding="utf-8"))
         self.assertGreater(count, 0)

@@ -285,9 +285,9 @@ class My(support.Case):
 
 class Json(support.Case):
     def test_last_one_counts(self):
-        from days_cli.commands import run
-        self.assertEqual(run._json_once(["--json", "a", "--size", "5", "--json=b"]), (["--size", "5", "--json", "b"], "b"))
-        self.assertEqual(run._json_once(["--size", "5"]), (["--size", "5"], ""))
+        from days_cli import running
+        self.assertEqual(running.json_once(["--json", "a", "--size", "5", "--json=b"]), (["--size", "5", "--json", "b"], "b"))
+        self.assertEqual(running.json_once(["--size", "5"]), (["--size", "5"], ""))
 
     def test_results_go_into_what_is_there(self):
         from days_cli import results

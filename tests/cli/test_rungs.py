@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from unittest import mock
 
 import support  # noqa: F401 (days_cli is found by it)
-from days_cli import catalog, compiler_messages, console, counting, exercises, gpu, judge, kinds, ladders, main, paths, rung_gates, rungs, stages, traces
+from days_cli import catalog, compiler_messages, console, counting, cpp_ladders, exercises, gpu, judge, ladders, main, paths, rung_gates, rungs, stages, traces
 from days_cli.errors import DaysError
 
 
@@ -22,7 +22,7 @@ def rung(words):
 
 
 def every():
-    return [found for day in catalog.here() if day.kind == "ladder" for found in rungs.of_day(day).values()]
+    return [found for day in catalog.here() if day.kind.links for found in rungs.of_day(day).values()]
 
 
 def lexed(text):
@@ -64,7 +64,7 @@ class Ladders(unittest.TestCase):
 
     def test_each_variant_of_each_ladder_is_a_rung(self):
         for day in catalog.here():
-            if day.kind == "ladder":
+            if day.kind.links:
                 text = (day.folder / "ladder.cpp").read_text()
                 self.assertEqual(len(rungs.of_day(day)), text.count(".variant("), day.label)
                 self.assertEqual(set(rungs.of_day(day)), {rung.name for rung in ladders.variants(day)})
@@ -137,8 +137,8 @@ class Starts(unittest.TestCase):
 
     def test_a_word_with_a_colon_at_a_lines_beginning_is_no_rung(self):
         lines = ["// naive: one.", "// Changed since", "// naive: less.", "// wide: two."]
-        self.assertEqual(rungs._parts(lines, {"naive"}), {"": lines})
-        self.assertEqual(rungs._parts(lines, {"naive", "wide"}), {"": [], "naive": lines[:3], "wide": lines[3:]})
+        self.assertEqual(cpp_ladders._parts(lines, {"naive"}), {"": lines})
+        self.assertEqual(cpp_ladders._parts(lines, {"naive", "wide"}), {"": [], "naive": lines[:3], "wide": lines[3:]})
 
     def test_it_is_the_rung_before_under_another_name(self):
         text = rungs.start_text(rung("13 padded"))
@@ -554,7 +554,7 @@ class Told(unittest.TestCase):
     def test_hints_are_whole_and_no_answer(self):
         """A question, the idea, code with holes; none leads over to what is left out."""
         for day in catalog.here():
-            for found in rungs.of_day(day).values() if kinds.has_rungs(day) else ():
+            for found in rungs.of_day(day).values() if day.kind.has_rungs else ():
                 for text in exercises.hints(found) if found.before else ():
                     self.assertFalse(text.rstrip().endswith(":"), f"{found.words}: {text}")
                     if text.startswith("```"):

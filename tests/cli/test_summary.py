@@ -10,7 +10,7 @@ import unittest
 
 import support
 from days_cli import cmake_tools, gpu, passed, paths
-from days_cli.commands import test
+from days_cli import testing
 
 sys.path.insert(0, str(support.ROOT / "tests"))
 import record_seconds  # noqa: E402
@@ -138,7 +138,7 @@ exit {code}""")
 /x/testing.h:147: Skipped
 not built
 [  SKIPPED ] day05_matmul.naive/fp32_1x33 (0 ms)"""
-        case = test._case("day05_matmul", {"name": "naive/fp32_1x33", "result": "SKIPPED"}, text)
+        case = testing._case("day05_matmul", {"name": "naive/fp32_1x33", "result": "SKIPPED"}, text)
         self.assertEqual(case.message.strip().splitlines()[-1], "not built")
 
     def test_a_variant_that_never_ran(self):

@@ -44,7 +44,7 @@ class Day:
 
     @property
     def kind(self):
-        """ladder, program, python or distributed (kinds.py); DaysError where the note says something else."""
+        """The Kind that the note names; DaysError where there is none of that name."""
         return kinds.parse(self, self.front_matter().get("kind", kinds.DEFAULT))
 
 
@@ -134,7 +134,7 @@ def used_by(day):
     used = []
     for number in day.front_matter().get("uses", []):
         found = next((other for other in here() if other.number == number), None)
-        if found is None or found.kind != "ladder" or found.number == day.number:
+        if found is None or not found.kind.links or found.number == day.number:
             raise DaysError(f"{day.target}/README.md uses day {number}: there is no other day of that number with a ladder in C++",
                             "./days list")
         used.append(found)

@@ -12,7 +12,7 @@ import json
 import os
 import re
 
-from days_cli import catalog, console, kinds, ladders, outputs, paths, rungs
+from days_cli import catalog, console, ladders, outputs, paths, rungs
 from days_cli.errors import ENVIRONMENT, DaysError
 
 _PROGRESS = "progress.json"
@@ -52,7 +52,7 @@ def my_file(what):
 
 def skeleton(day):
     """The exercise as it is shipped; a day need not have one."""
-    return day.folder / ("exercise.py" if day.kind == "python" else "exercise.cu")
+    return day.folder / ("exercise" + day.kind.suffix)
 
 
 def start_bytes(what):
@@ -72,7 +72,7 @@ def start(what):
     if mine.is_symlink():
         raise DaysError(f"{shown(mine)} leads to {os.readlink(mine)}, which is not there", f"ls -l {shown(mine)}", ENVIRONMENT)
     made = outputs.create(mine, start_bytes(what))
-    if made and kinds.has_rungs(day_of(what)):
+    if made and day_of(what).kind.has_rungs:
         remember(what, begun=rungs.version(what))
     return made
 
@@ -80,7 +80,7 @@ def start(what):
 def other_version(what):
     """Whether the learner's file was begun from another version of the day; False where that is not known."""
     begun = progress(what).get("begun")
-    return begun is not None and kinds.has_rungs(day_of(what)) and begun != rungs.version(what)
+    return begun is not None and day_of(what).kind.has_rungs and begun != rungs.version(what)
 
 
 def restart(what):
@@ -230,7 +230,7 @@ def now():
 def as_rung(day):
     """The rung that the day's first step is, where it starts from the one before that rung and comes to it; else None. Who has solved one
     of the two has solved both."""
-    named = ladders.exercise(day) if kinds.has_rungs(day) else None
+    named = ladders.exercise(day) if day.kind.has_rungs else None
     rung = rungs.of_day(day).get(named[2]) if named else None
     return rung if rung and rung.before and rung.before.name == named[1] else None
 
@@ -258,7 +258,7 @@ def last_solved():
     known = {key: facts["solved"] for key, facts in _load().items() if "solved" in facts and key[:2] in found}
     for key in sorted(known, key=lambda key: (known[key], len(key)), reverse=True):
         day, name = found[key[:2]], key[3:]
-        what = day if not name else rungs.of_day(day).get(name) if kinds.has_rungs(day) else None
+        what = day if not name else rungs.of_day(day).get(name) if day.kind.has_rungs else None
         if what:
             return what
     return None
@@ -267,7 +267,7 @@ def last_solved():
 def open_rung(day, after=None):
     """The rung to go on with: the day's first that can be checked and is not solved behind the one that is given, or that was solved last;
     where none is behind it, the first of all. None where all are solved."""
-    known, found = _load(), list(rungs.of_day(day).values()) if kinds.has_rungs(day) else []
+    known, found = _load(), list(rungs.of_day(day).values()) if day.kind.has_rungs else []
     after = after or max((rung for rung in found if solved_at(rung, known)), key=lambda rung: solved_at(rung, known), default=None)
     at = [rung.name for rung in found].index(after.name) + 1 if after else 0
     return next((rung for rung in found[at:] + found[:at] if rung.before and not solved_at(rung, known)), None)
@@ -275,7 +275,7 @@ def open_rung(day, after=None):
 
 def rungs_solved(day):
     """(how many of the day's rungs are solved, how many can be)."""
-    known, found = _load(), [rung for rung in rungs.of_day(day).values() if rung.before] if kinds.has_rungs(day) else []
+    known, found = _load(), [rung for rung in rungs.of_day(day).values() if rung.before] if day.kind.has_rungs else []
     return sum(bool(solved_at(rung, known)) for rung in found), len(found)
 
 
@@ -290,7 +290,7 @@ def hints(what):
     note = (day_of(what).folder / "README.md").read_text(encoding="utf-8")
     if not isinstance(what, rungs.Rung):
         first = _HINT.search(note)
-        for rung in rungs.of_day(what).values() if kinds.has_rungs(what) else ():
+        for rung in rungs.of_day(what).values() if what.kind.has_rungs else ():
             text = section(rung)[1]
             if first and first[0] not in text:
                 note = note.replace(text, "") if text else note

@@ -70,11 +70,11 @@ def source_of(*patterns):
 
 def source_of_test(labels):
     day = next((label for label in labels if re.fullmatch(r"day\d\d", label)), None)
-    return source_of(f"{day}_*/**/*", *(["tools/python_days/*"] if _kind(day) == "python" else [])) if day else source_of()
+    return source_of(f"{day}_*/**/*", *(["tools/python_days/*"] if _in_python(day) else [])) if day else source_of()
 
 
-def _kind(day):
-    return next((one.kind for one in catalog.here() if f"day{one.number:02d}" == day), "")
+def _in_python(day):
+    return any(one.kind.in_python for one in catalog.here() if f"day{one.number:02d}" == day)
 
 
 # ---- the build ----
@@ -243,7 +243,7 @@ def targets(days, benchmarks, with_libraries, programs):
             found += [f"{name}_bench"] * benchmarks + [day.target] * programs
             if with_libraries and (day.folder / "tests" / "contestants.py").exists():
                 found.append(f"lib{name}")
-        elif day.kind == "program" and benchmarks and program_day.times(day):
+        elif day.kind.has_programs and benchmarks and program_day.measured(day):
             found += [f"{name}_{program}" for program in program_day.sources(day)]
     return found
 

@@ -9,10 +9,8 @@ import json
 import re
 from dataclasses import dataclass
 
-from days_cli import python_ladders
 from days_cli.errors import WRONG, DaysError
 
-_LAUNCHER = re.compile(r"^void (\w+)\(", re.MULTILINE)
 _SOURCE = re.compile(r'\A\{\n  "source": "(\w+)",\n')
 _TOKEN = re.compile(r'("(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\')|(?://[^\n]*|/\*.*?\*/|\s)+', re.DOTALL)
 
@@ -106,22 +104,10 @@ def names(day):
 
 
 def files(day):
-    """{rung: its file NN_idea.cu}, in the order of the files and, within one, of its launchers. A file may hold several rungs. A
-    rung that several ladders have under names with a prefix is here once, without it. Of a Python day {rung: its NN_idea.py}."""
-    if day.kind == "python":
-        return python_ladders.files(day)
-    launchers = {rung.launcher: rung.name for rung in variants(day)}
-    found = {}
-    for path in sorted(day.folder.glob("[0-9][0-9]_*.cu")):
-        for launcher in _LAUNCHER.findall(path.read_text(encoding="utf-8")):
-            if launcher in launchers:
-                found.setdefault(launchers[launcher], path)
-    return found
+    """{rung: its file}, in the order of the files and, within one, of its launchers."""
+    return day.kind.reader.files(day)
 
 
 def exercise(day):
-    """(goal, starting rung, solution) as .exercise names them; None where the ladder has no exercise."""
-    if day.kind == "python":
-        return python_ladders.exercise(day)
-    found = next((ladder["exercise"] for ladder in of(day) if "exercise" in ladder), None)
-    return (found["goal"], found["starts"], found["solution"]) if found else None
+    """(goal, starting rung, solution) as the ladder names them; None where it has no exercise."""
+    return day.kind.reader.exercise(day)

@@ -71,7 +71,7 @@ def _contestants_module():
 
 def contestants(day):
     """{ladder: names of Python's contestants} of a day in C++; {} of another, whose own program races them."""
-    if day.kind == "python" or not (day.folder / "tests" / "contestants.py").exists():
+    if day.kind.in_python or not (day.folder / "tests" / "contestants.py").exists():
         return {}
     found = {}
     try:
@@ -208,26 +208,34 @@ class Session:
         """[(key, names)] of a day's tables; [] where they cannot be told: then self.failed says why."""
         if day.target in self._listed:
             return self._listed[day.target]
-        found = []
-        if day.kind == "python":
-            if torch_sees_gpu():
-                answer = self.python.ask(min(self.until, time.time() + _START), do="tables", day=day.number)
-                if "error" in answer:
-                    if not answer.get("late"):
-                        self._fail(day, answer["error"])
-                    return []
-                found = [(key, names) for key, names in answer["tables"]]
-        elif day.kind == "program":
-            found = [(name, [name]) for name in stale.kernels(day.target).programs]
-        else:
-            try:
-                self._built(day)
-            except DaysError as error:
-                self._fail(day, error.message)
-                return []
-            found = stale.parse_tables(toolchain.output_of([str(self._program(day)), "--tables"]))
-        self._listed[day.target] = found
-        return found
+        found = getattr(self, day.kind.session[0])(day)
+        if found is not None:
+            self._listed[day.target] = found
+        return found or []
+
+    def of_benchmark(self, day):
+        """The tables that the day's benchmark has, once it is built; None where it cannot be: why is told."""
+        try:
+            self._built(day)
+        except DaysError as error:
+            self._fail(day, error.message)
+            return None
+        return stale.parse_tables(toolchain.output_of([str(self._program(day)), "--tables"]))
+
+    def of_programs(self, day):
+        """Of a program day each program is one."""
+        return [(name, [name]) for name in stale.kernels(day.target).programs]
+
+    def of_python(self, day):
+        """The tables that the day's own program has, on a GPU; None where it does not say."""
+        if not torch_sees_gpu():
+            return []
+        answer = self.python.ask(min(self.until, time.time() + _START), do="tables", day=day.number)
+        if "error" not in answer:
+            return [(key, names) for key, names in answer["tables"]]
+        if not answer.get("late"):
+            self._fail(day, answer["error"])
+        return None
 
     def _fail(self, day, why):
         self.worst = max(self.worst, WRONG)
@@ -237,7 +245,7 @@ class Session:
 
     def wanted(self, day):
         """{round: [keys that have to be measured]}, and the same of those that Python's contestants alone lack."""
-        if day.kind == "program":
+        if day.kind.has_programs:
             return {0: stale.stale_programs(self.gpu, day)}, {}
         listed = self.listed(day)
         order, keys, lost = stale.rounds(listed), {}, {}
@@ -270,7 +278,7 @@ class Session:
         """How many days have something to measure in these rounds, as far as that is known."""
         count = 0
         for day in self.days:
-            if day.target in self._listed or day.kind == "program":
+            if day.target in self._listed or day.kind.has_programs:
                 keys, lost = self.wanted(day)
                 count += any(one in keys and keys[one] or one in lost for one in rounds)
             else:
@@ -291,14 +299,10 @@ class Session:
         if not keys and not lost or self._over():
             return
         began, before = time.time(), self.measured
-        done = 0
-        if day.kind == "program":
-            done = self._measure_programs(day, keys)
-        elif keys:
-            done = (self._measure_python_day if day.kind == "python" else self._measure)(day, keys)
+        done = getattr(self, day.kind.session[1])(day, keys) if keys else 0
         if lost and not self._over():
             self._race_recorded(day, lost)
-        what = "programs" if day.kind == "program" else "tables"
+        what = "programs" if day.kind.has_programs else "tables"
         text = f"{done} of {len(keys)} {what} measured" if keys else ""
         if lost:
             text += ("; " if text else "") + f"{self.measured - before - done} of {len(lost)} raced in Python"
@@ -346,7 +350,7 @@ class Session:
             only.unlink(missing_ok=True)
         return None if late else process.returncode
 
-    def _measure(self, day, keys):
+    def measure_tables(self, day, keys):
         """How many tables of a day in C++ are saved."""
         part = part_of(day)
         with clocks.Clocks() as sampled:
@@ -418,7 +422,7 @@ class Session:
                 self.measured += len(raced["tables"])
                 self._saved()
 
-    def _measure_python_day(self, day, keys):
+    def measure_python_day(self, day, keys):
         part = part_of(day)
         with clocks.Clocks() as sampled:
             until = min(self.until, time.time() + _STUCK * len(keys))
@@ -437,7 +441,7 @@ class Session:
         self._saved()
         return done
 
-    def _measure_programs(self, day, names):
+    def measure_programs(self, day, names):
         """How many programs are saved. Each is saved as soon as it has ended."""
         done = 0
         for name in names:
@@ -461,7 +465,7 @@ class Session:
         how many days wait)."""
         waiting = all_done = 0
         for day in self.days:
-            if day.kind in ("program", "python"):
+            if not day.kind.links:
                 continue
             keys = stale.stale_cpu(self.gpu, day)
             if not keys:

@@ -8,6 +8,8 @@ import re
 import shutil
 import subprocess
 import sys
+from collections import Counter
+from dataclasses import dataclass
 
 from days_cli import paths, sass, settings, toolchain
 from days_cli.builder import lock
@@ -15,6 +17,16 @@ from days_cli.errors import ENVIRONMENT, WRONG, DaysError
 
 _FOLDER = paths.BUILD / "asm"
 _PACKAGES = ("nvidia-cuda-nvcc", "nvidia-nvvm", "nvidia-cuda-crt", "nvidia-cuda-runtime", "nvidia-cuda-cccl")
+
+
+@dataclass
+class Made:
+    """What `asm` shows of a day: {rung: its Kernels}; lines: whether those of the first are shown; by: which compiler, "" for nvcc."""
+    title: str
+    kernels: dict
+    arch: str
+    lines: bool
+    by: str = ""
 
 
 def architecture(text):
@@ -117,3 +129,11 @@ def compiled(sources, arch, flags, lines=True):
             kernels[name].name = sass.short_name(plain)
     return sorted(kernels.values(), key=lambda kernel: [int(word) if word.isdecimal() else word
                                                         for word in re.split(r"(\d+)", kernel.name)])
+
+
+def of_triton(kernel):
+    """A kernel as Triton's compiler tells of it."""
+    made = sass.Kernel(kernel["name"], kernel["name"], kernel["registers"], kernel["stack"], kernel["stack"], 0, kernel["shared"],
+                       most_threads=32 * kernel["warps"])
+    made.lines = {(line["file"] and str(paths.ROOT / line["file"]), line["line"]): Counter(line["counts"]) for line in kernel["lines"]}
+    return made

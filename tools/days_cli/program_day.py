@@ -17,7 +17,16 @@ def sources(day):
     return {path.stem[3:]: path.relative_to(paths.ROOT).as_posix() for path in sorted(day.folder.glob("[0-9][0-9]_*.cu"))}
 
 
-def times(day):
+def files(_):
+    """{}: programs are no rungs."""
+    return {}
+
+
+def exercise(_):
+    """None: what the front matter says of it, program_judge.exercise_of() reads."""
+
+
+def measured(day):
     """Whether a day's programs time anything: those that show mistakes do not."""
     return any(".row(" in path.read_text(encoding="utf-8", errors="replace") for pattern in ("*.cu", "*.cuh", "*.h") for path in day.folder.glob(pattern))
 

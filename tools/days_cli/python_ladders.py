@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 import functools
 import io
+import re
 import tokenize
 
 from days_cli.errors import WRONG, DaysError
+from days_cli.rungs import Rung
 
 
 @functools.lru_cache(maxsize=None)
@@ -75,6 +77,21 @@ def exercise(day):
     return found["goal"], found["starts"], found["solution"]
 
 
+def rungs(day):
+    """{name: Rung}, ladder by ladder. A rung starts from the one that "Changed since NAME:" in its file's docstring names, else from the row
+    before it."""
+    found, in_files = {}, files(day)
+    for ladder in ladders(day):
+        earlier = []
+        for name in ladder["rungs"]:
+            about = " ".join(header(in_files[name]).split())
+            since = re.search(r"\b[Ss]ince (\w+)", about)
+            named = next((rung for rung in earlier if since and rung.name == since[1]), None)
+            found[name] = Rung(day, ladder["name"], name, "launch", (), in_files[name], named or (earlier[-1] if earlier else None))
+            earlier.append(found[name])
+    return found
+
+
 def gates_of(day):
     """{a metric's key: its bound} of the exercise."""
     return next(ladder["exercise"] for ladder in ladders(day) if ladder["exercise"]).get("gates", {})
@@ -114,3 +131,13 @@ def plain(text):
             for row in range(body[0].lineno, body[0].end_lineno + 1):
                 lines[row - 1] = ""
     return "\n".join(line.rstrip() for line in lines if line.strip())
+
+
+def own_text(_, own):
+    """A learner's file without comments."""
+    return plain(own)
+
+
+def measured(_):
+    """Whether the day has something to measure."""
+    return True

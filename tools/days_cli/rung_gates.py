@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass, field
 from typing import List
 
-from days_cli import console, counting, judge, kernel_sources, ladders, nvcc_code, paths, rungs
+from days_cli import console, counting, cpp_ladders, judge, kernel_sources, ladders, nvcc_code, paths, rungs
 from days_cli.errors import WRONG, DaysError
 from days_cli.stages import Stage
 
@@ -291,7 +291,7 @@ def _code(file):
 def _about(rung):
     """What the rung's file says of it in its first comment, on one line."""
     beside = [other.name for other in rungs.of_day(rung.day).values() if other.file == rung.file]
-    return rungs.header(rung.file.read_text(encoding="utf-8"), rung.name, beside)
+    return cpp_ladders.header(rung.file.read_text(encoding="utf-8"), rung.name, beside)
 
 
 def _on_gpu(rung):

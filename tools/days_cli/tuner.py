@@ -66,7 +66,7 @@ def space_of(day):
     path = folder_of(day) / "space.json"
     if not path.is_file():
         raise DaysError(f"day {day.label} has nothing to tune: there is no {path.relative_to(paths.ROOT)}",
-                        f"./days explain {day.number}" if day.kind == "ladder" else "./days list")
+                        f"./days explain {day.number}" if day.kind.links else "./days list")
     try:
         space = json.loads(path.read_text(encoding="utf-8"))
         missing = [key for key in ("tiling", "values", "derived", "constraints", "counts", "classes") if key not in space]

@@ -2,12 +2,9 @@
 """days asm: what nvcc makes of a kernel: registers, spills, blocks a multiprocessor, and each line's instructions. No GPU."""
 from __future__ import annotations
 
-import re
-from collections import Counter
 from pathlib import Path
 
-from days_cli import (arguments, catalog, console, exercises, ladders, nvcc_code, outputs, own_triton, paths, python_day, python_ladders,
-                      python_setup, sass, toolchain)
+from days_cli import (arguments, catalog, console, nvcc_code, outputs, own_triton, paths, python_setup, sass, toolchain)
 from days_cli.errors import WRONG, DaysError
 
 USAGE = "DAY [VARIANT]"
@@ -56,36 +53,8 @@ def run(args):
     if given.get("--mine") and len(given.words) < 2:
         raise DaysError("--mine goes with a rung, or the word exercise", f"./days asm {given.words[0]} exercise --mine")
     day = catalog.resolve(given.words[0], "asm")
-    if day.kind == "python":
-        return _python(day, given, arch, threads)
-    for flag in ("--size", "--type", "--stage"):
-        if given.get(flag):
-            raise DaysError(f"{flag} is for Python days, whose kernels are compiled for their arguments; this one's are in the table",
-                            f"./days asm {day.number}")
-    sources = _sources(day)
-    if len(given.words) == 1:
-        found = {}
-        for name, source in sources.items():
-            console.progress(f"compiling {source.name}")
-            found[name] = nvcc_code.compiled([source], arch, ["-I" + str(paths.ROOT)])
-        console.clear_progress()
-        return _show(f"Day {day.label}", found, given, arch, threads, lines=False, day=day)
-    variant = given.words[1]
-    rungs = {**sources, **ladders.files(day)}  # a file may hold several
-    arguments.known_variant("asm", variant, rungs, day)
-    if given.get("--mine"):
-        rungs[variant] = _mine(day, variant)
-    kernels = nvcc_code.compiled([rungs[variant]], arch, ["-I" + str(paths.ROOT)])
-    return _show(f"Day {day.label}, {variant}", {variant: kernels}, given, arch, threads, lines=True, day=day)
-
-
-def _mine(day, variant):
-    """The learner's file of the exercise or of a rung."""
-    what = exercises.resolve(str(day.number), "asm", variant)
-    mine = exercises.my_file(what)
-    if not mine.is_file():
-        raise DaysError(f"there is no {exercises.shown(mine)} yet", f"./days check {exercises.words(what)}")
-    return mine
+    made = day.kind.does.asm(day, given, arch)
+    return _show(made.title, made.kernels, given, made.arch, threads, made.lines, day, made.by) if made else 0
 
 
 def _parse(args):
@@ -109,50 +78,6 @@ def _threads(text):
     return int(text)
 
 
-def _sources(day):
-    """{variant: its file}, by the files' names NN_variant.cu, in their order; "exercise" is the learner's file where there is one."""
-    files = sorted((paths.ROOT / day.target).glob("[0-9][0-9]_*.cu"))
-    sources = {re.sub(r"^\d\d_", "", file.stem): file for file in files}
-    if not sources:
-        raise DaysError(f"day {day.label} has no files NN_variant.cu", "./days asm --help")
-    exercise = paths.ROOT / day.target / "exercise.cu"
-    mine = exercises.my_file(day)
-    if mine.exists() or exercise.exists():
-        sources["exercise"] = mine if mine.exists() else exercise
-    return sources
-
-
-# ---- Python days ----
-
-def _python(day, given, arch, threads):
-    """The same of what Triton's compiler makes of rungs in Python, for the arguments that their launchers give."""
-    names = [given.words[1]] if len(given.words) > 1 else list(ladders.files(day))
-    python_day.known(day, names[0], "asm")
-    names = [name for name in names if python_ladders.of_variant(day, name)["by"] == "triton"]
-    if not names:
-        raise DaysError(f"day {day.label} has no kernel that Triton compiles there; ./days asm --file shows a CUDA program's code",
-                        "./days asm --help")
-    lines = len(given.words) > 1
-    words = ["compile", "--variant", ",".join(names), "--arch", str(nvcc_code.number(arch)), *(["--lines"] if lines else []),
-             *(python_day.mine_flags(day, names[0]) or (["--file", str(_mine(day, names[0]))] if given.get("--mine") else [])),
-             *(word for name in ("--size", "--type") if given.get(name) for word in (name, given.get(name)))]
-    if given.get("--stage"):
-        words += ["--stage", given.get("--stage")]
-    found = {}
-    for made in python_day.asked(day, words, "compiling with Triton"):
-        if "refused" in made:
-            raise DaysError(f"Triton does not compile {made['rung']} for sm_{made['sm']}: {made['refused']}", code=WRONG)
-        if given.get("--stage"):
-            console.write("".join(kernel["text"].rstrip("\n") + "\n" for kernel in made["kernels"]))
-            continue
-        found.setdefault(made["rung"], []).extend(_of_triton(kernel) for kernel in made["kernels"])
-    if given.get("--stage"):
-        return 0
-    by = f"Triton {python_setup.ensure().triton}"
-    title = f"Day {day.label}, {names[0]}" if lines else f"Day {day.label}"
-    return _show(title, found, given, str(nvcc_code.number(arch)), threads, lines, day, by)
-
-
 def _triton_file(name, given, arch, threads):
     """The same of a file of one's own."""
     wrong = next((flag for flag in ("--size", "--type") if given.get(flag)), (given.compiler or [""])[0])
@@ -162,14 +87,7 @@ def _triton_file(name, given, arch, threads):
     if given.get("--stage"):
         console.write("".join(kernel["text"].rstrip("\n") + "\n" for kernel in kernels))
         return 0
-    return _show(name, {"": list(map(_of_triton, kernels))}, given, str(nvcc_code.number(arch)), threads, True, None, f"Triton {python_setup.ensure().triton}")
-
-
-def _of_triton(kernel):
-    made = sass.Kernel(kernel["name"], kernel["name"], kernel["registers"], kernel["stack"], kernel["stack"], 0, kernel["shared"],
-                       most_threads=32 * kernel["warps"])
-    made.lines = {(line["file"] and str(paths.ROOT / line["file"]), line["line"]): Counter(line["counts"]) for line in kernel["lines"]}
-    return made
+    return _show(name, {"": list(map(nvcc_code.of_triton, kernels))}, given, str(nvcc_code.number(arch)), threads, True, None, f"Triton {python_setup.ensure().triton}")
 
 
 # ---- output ----

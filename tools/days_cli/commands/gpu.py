@@ -13,7 +13,7 @@ import threading
 import time
 from pathlib import Path
 
-from days_cli import (arguments, builder, catalog, cmake_tools, console, gpu_state, gpu_tests, measuring, outputs, paths, program_day, results,
+from days_cli import (arguments, builder, catalog, cmake_tools, console, gpu_state, gpu_tests, measuring, outputs, paths, results,
                       run_build, stale)
 from days_cli import gpu as gpus
 from days_cli.errors import ENVIRONMENT, WRONG, DaysError
@@ -140,8 +140,7 @@ class _Call:
         self._commit = os.environ.get("DAYS_COMMIT") or paths.commit() or gpu_tests.source_of("day*/**/*")
         os.environ["DAYS_COMMIT"] = self._commit
         self._packed, self._session, self._state, self._guard, self._unwarmed = 0.0, None, None, None, None
-        self._days = [day for day in catalog.here() if day.kind == "python" or (day.folder / "ladder.cpp").exists()
-                      or day.kind == "program" and program_day.times(day)]
+        self._days = [day for day in catalog.here() if day.kind.reader.measured(day)]
 
     # ---- time ----
 

@@ -49,7 +49,7 @@ def _line(day, done, marked):
         return
     front, after = day.front_matter(), catalog.hangs_on(day)
     kind = str(front.get("kind", kinds.DEFAULT))
-    facts = [str(front.get("title", "")), f"{front['minutes']}\u00a0min" if front.get("minutes") else "", kind if kind != kinds.DEFAULT else "",
+    facts = [str(front.get("title", "")), f"{front['minutes']}\u00a0min" if front.get("minutes") else "", {kinds.DEFAULT: ""}.get(kind, kind),
              f"after\u00a0{after.number:02d}" if after else ""]
     head = f"{mark} {day.number:02d} {day.name:<28} "
     lines = [line.replace("\u00a0", " ") for line in console.wrap(", ".join(filter(None, facts)), " " * _TITLES_AT, head)]

@@ -28,26 +28,29 @@ union unsigned using virtual void volatile while xor half bf16""".split())
 
 
 def run(args):
-    given = arguments.parse("new", args, {"--kind": tuple(kinds.CONTENTS)}, words=2)
+    given = arguments.parse("new", args, {"--kind": tuple(kinds.KINDS)}, words=2)
     if given.get("--help"):
         console.say(HELP)
         return 0
     if len(given.words) < 2:
         raise DaysError("new needs a number and a name", "./days new 14 softmax")
     number, name = _number(given.words[0]), given.words[1]
-    kind = given.get("--kind", kinds.DEFAULT)
-    if not (paths.TEMPLATES / kind).is_dir():
-        raise DaysError(f"new cannot write {kinds.title(kind)} yet, as nothing would run it; what such a day holds is in "
+    kind = kinds.KINDS[given.get("--kind", kinds.DEFAULT)]
+    if not _templates(kind).is_dir():
+        raise DaysError(f"new cannot write {kind.title} yet, as nothing would run it; what such a day holds is in "
                         'CONTRIBUTING.md, "Kinds of days"', f"./days new {number:02d} {name} --kind program")
     _check(number, name)
     day = catalog.Day(number, name, "", paths.ROOT / f"day{number:02d}_{name}")
     made = _write(day, kind)
     for path in made:
         console.say(f"wrote {console.paint(str(path), 'cyan')}")
-    console.say(f"\nThe day {'runs' if kind == 'python' else 'builds'}, and its tests fail until its {'kernel is' if kind == 'program' else 'rungs are'} written: " +
-                console.paint(f"./days test {number}", "cyan"))
+    console.say(f"\n{kind.written}: " + console.paint(f"./days test {number}", "cyan"))
     console.say("Afterwards " + console.paint("tools/readme_table.py", "cyan") + " adds it to the README's table.")
     return 0
+
+
+def _templates(kind):
+    return paths.TEMPLATES / kind.name
 
 
 def _number(word):
@@ -81,8 +84,8 @@ def _write(day, kind):
         return re.sub(r"@(\w+)@", lambda match: values[match.group(1)], text)
 
     files = {}
-    for template in sorted((paths.TEMPLATES / kind).rglob("*.in")):
-        files[day.folder / fill(template.relative_to(paths.TEMPLATES / kind).as_posix()[:-len(".in")])] = fill(template.read_text(encoding="utf-8"))
+    for template in sorted(_templates(kind).rglob("*.in")):
+        files[day.folder / fill(template.relative_to(_templates(kind)).as_posix()[:-len(".in")])] = fill(template.read_text(encoding="utf-8"))
     described = day.folder / "ladder.json"
     if described in files:
         files[described] = ladders.with_source(files[described], ladders.number(files[day.folder / "ladder.cpp"]))

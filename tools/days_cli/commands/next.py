@@ -53,7 +53,7 @@ def _day(going):
     about = str(front.get("title", "")) + (f" ({front['minutes']} min)" if front.get("minutes") else "")
     for line in console.wrap(about, "  ", "  ") if about else ():
         console.say(line)
-    for command, what in ((f"./days run {day.number}", "see it run" if day.kind == "program" else "see the rungs"),
+    for command, what in ((f"./days run {day.number}", "see the rungs" if day.kind.has_rungs else "see it run"),
                           (f"{day.target}/README.md", "read the note"),
                           (f"./days check {day.number}", "write " + exercises.shown(exercises.my_file(day)))):
         _command(command, what)

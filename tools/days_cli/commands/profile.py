@@ -42,7 +42,7 @@ def run(args):
     if not given.words:
         raise DaysError("profile which day?", "./days profile 14 online")
     day = catalog.resolve(given.words[0], "profile")
-    if day.kind != "ladder":
+    if not day.kind.links:
         raise DaysError(f"profile is for days whose rungs are CUDA C++, and day {day.label} is not. ncu itself profiles any program", "ncu --help")
     if given.get("--recorded"):
         return _recorded(day, given)
@@ -125,7 +125,7 @@ def _profile(day, names, given):
 
 
 def _ladder_days():
-    return [day for day in catalog.here() if day.kind == "ladder"]
+    return [day for day in catalog.here() if day.kind.links]
 
 
 def _say_stale():

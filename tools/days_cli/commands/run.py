@@ -2,12 +2,8 @@
 """days run: builds a day's executable without CMake and runs it."""
 from __future__ import annotations
 
-import os
-import signal
-
-from days_cli import (arguments, catalog, console, exercises, ladders, paths, profiles, program_day, programs, python_day, result_table,
-                      results, run_build, stale, toolchain)
-from days_cli.errors import WRONG, DaysError
+from days_cli import arguments, catalog, console, profiles, result_table, results, stale
+from days_cli.errors import DaysError
 
 USAGE = "DAY [flags]"
 SUMMARY = "builds a day and runs its ladder of kernels"
@@ -33,8 +29,6 @@ Needs Python and a compiler, no CMake. The program of the day is
 build/run/BACKEND/dayNN_name; its own --help has what this day alone can do:
 ./days run DAY -- --help"""
 
-CHECKED = "Checked: every access of each kernel was watched, and none was wrong."
-
 _PASSED_ON = ("--size", "--variant", "--type", "--json")
 
 
@@ -55,122 +49,7 @@ def run(args):
             raise DaysError("--checked watches kernels on the CPU: it goes with --backend simt",
                             f"./days run {day.number} --checked")
         wanted = "simt"
-    if day.kind == "program" and given.get("--list"):
-        return program_day.print_list(day)
-    if day.kind == "python":
-        return _python(day, wanted, given)
-    backend, remark = toolchain.choose_backend(wanted, f"./days run {day.number} --backend simt")
-    if remark:
-        console.note(remark)
-    if day.kind == "program":
-        return _programs(day, backend, given)
-    mine = given.get("--with") or _exercise_of(day, given.rest)
-    if mine:
-        exercises.resolve(given.words[0], "run")
-        if not os.path.isfile(mine):
-            raise DaysError(f"--with {mine}: there is no such file", f"cp {day.target}/exercise.cu {mine}")
-        mine = exercises.shown(os.path.abspath(mine))
-    program = run_build.build_day(day, backend, bool(given.get("--checked")), mine)
-    flags = (["--exercise"] if mine else []) + given.rest + (["--list"] if given.get("--list") else [])
-    if console.color_mode() != "auto":
-        flags += ["--color", console.color_mode()]
-    os.environ.setdefault("DAYS_COMMIT", paths.commit())  # for --json
-    console.flush()
-    flags, file = _json_once(flags)
-    if file != "-" and os.path.isfile(file) and os.path.getsize(file):
-        results.check_place(file)
-        return _beside(program, flags, file)
-    ended = programs.run_here([program, *flags])
-    if mine and not ended.began and ended.code == 0:
-        raise DaysError(programs.OTHER_MAIN, f"./days check {day.number}", WRONG)
-    if given.get("--checked") and not ended.problem and ended.code == 0 and file != "-" and not given.get("--list"):
-        console.say(CHECKED)
-    return _code(program, ended)
-
-
-def _exercise_of(day, flags):
-    """The learner's file where --variant names the exercise and there is one: what explain and check mean by that word."""
-    named = [flag.partition("=")[2] if "=" in flag else after for flag, after in zip(flags, [*flags[1:], ""])
-             if flag.partition("=")[0] == "--variant"]
-    mine = exercises.my_file(day)
-    return str(mine) if any("exercise" in names.split(",") for names in named) and mine.is_file() else None
-
-
-def _python(day, wanted, given):
-    """A Python day: its rungs on the GPU, or in Triton's interpreter."""
-    where, remark = ("simt", "") if given.get("--list") else python_day.backend(wanted, f"./days run {day.number} --backend simt")
-    if remark:
-        console.note(remark)
-    flags, file = _json_once(given.rest)
-    mine = given.get("--with") or _exercise_of(day, flags)
-    if mine:
-        if not os.path.isfile(mine):
-            raise DaysError(f"--with {mine}: there is no such file", f"cp {day.target}/exercise.py {mine}")
-        flags += ["--file", os.path.abspath(mine)]
-        if "--variant" not in flags:
-            flags += ["--variant", ",".join([*ladders.files(day), python_day.EXERCISE])]
-    if file not in ("", "-") and os.path.isfile(file) and os.path.getsize(file):
-        results.check_place(file)
-    if console.color_mode() == "never":
-        os.environ["NO_COLOR"] = "1"
-    os.environ.setdefault("DAYS_COMMIT", paths.commit())
-    return python_day.run_here(day, ["run", *flags, *(["--list"] if given.get("--list") else [])], where)
-
-
-def _code(program, ended):
-    """The exit code; DaysError where the program did not come to its end."""
-    if ended.code == -signal.SIGPIPE:
-        return 128 + signal.SIGPIPE  # whoever reads has read enough
-    if ended.problem:
-        raise programs.Died(program, ended)
-    return ended.code
-
-
-def _json_once(flags):
-    """(the flags with one --json at most, its file or ""): the last one counts, however it is written."""
-    flags = [part for flag in flags for part in (flag.split("=", 1) if flag.startswith("--json=") else [flag])]
-    places = [i for i, flag in enumerate(flags[:-1]) if flag == "--json"]
-    for place in reversed(places[:-1]):
-        del flags[place:place + 2]
-    return flags, flags[flags.index("--json") + 1] if places else ""
-
-
-def _programs(day, backend, given):
-    """A program day: each program in order. What run's other flags ask for means nothing to a program."""
-    flags, names, rest = [], "", list(given.rest)
-    while rest:
-        flag = rest.pop(0)
-        if flag == "--variant":
-            names = rest.pop(0)
-        else:
-            flags.append(flag)
-    wanted = program_day.chosen(day, names, "run")
-    for flag, why in (("--type", "its programs have one type each"), ("--json", "that is for one of its programs")):
-        if any(word.partition("=")[0] == flag for word in flags) and (flag == "--type" or len(wanted) > 1):
-            raise DaysError(f"day {day.label} is a program day, and {flag} has no place here: {why}",
-                            f"./days run {day.number} --list")
-    if given.get("--with"):
-        raise DaysError(f"day {day.label} is a program day: none of its programs takes another's kernel",
-                        f"./days check {day.number}")
-    checked = bool(given.get("--checked"))
-    code = program_day.run(day, backend, wanted, flags, checked)
-    if checked and code == 0 and "--json" not in [flag.partition("=")[0] for flag in flags]:
-        console.say(CHECKED)
-    return code
-
-
-def _beside(program, flags, file):
-    """Runs with results in a file of their own first, so that one of another machine is not lost under them."""
-    fresh = paths.BUILD / "run" / f"{os.path.basename(program)}.json"
-    fresh.unlink(missing_ok=True)
-    at = flags.index("--json") + 1
-    code = _code(program, programs.run_here([program, *flags[:at], fresh, *flags[at + 1:]]))
-    if fresh.exists():
-        path, remarks = results.save(file, results.load(fresh))
-        for remark in remarks:
-            console.note(remark)
-        console.note(f"results: {results.shown(path)}")
-    return code
+    return day.kind.does.run(day, wanted, given)
 
 
 def _recorded(day, given):
