@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Loads and stores that other blocks take part in. A relaxed one says about itself alone; a release is seen after all that its
+// Loads, stores and additions that other blocks take part in. A relaxed one says about itself alone; a release is seen after all that its
 // thread has written or seen before it, by whoever acquires it. Included by common/ptx.h. The CPU backend makes no read stale,
 // so a kernel with the wrong one gives right results there; its checked builds know the difference and report a race.
 #pragma once
@@ -49,6 +49,16 @@ __device__ __forceinline__ void st_relaxed_gpu(uint32_t* to, uint32_t value) {
 }
 __device__ __forceinline__ void st_relaxed_gpu(unsigned long long* to, unsigned long long value) {
   asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(to), "l"(value) : "memory");
+}
+
+// red.relaxed.gpu.global.add.v4.f32: adds v to to[0 ... 3], which are aligned to 16 bytes, in one request. Each of the four is
+// atomic, the whole is not. Needs compute capability 9.0. Section "red".
+__device__ __forceinline__ void red_add_v4(float* to, float4 v) {
+#if defined(__SIMT__) || __CUDA_ARCH__ >= 900
+  asm volatile("red.relaxed.gpu.global.add.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(to), "f"(v.x), "f"(v.y),
+               "f"(v.z), "f"(v.w)
+               : "memory");
+#endif
 }
 
 }  // namespace days::ptx

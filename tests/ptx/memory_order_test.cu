@@ -84,6 +84,24 @@ TEST(MemoryOrder, RelaxedWordIsSeenWhole) {
   cudaFree(m);
 }
 
+// Blocks add up at once.
+__global__ void added(float* sums) {
+  const float x = static_cast<float>(threadIdx.x + blockIdx.x);
+  days::ptx::red_add_v4(sums + 4 * (threadIdx.x % 2), make_float4(1, x, -x, 0.5f));
+}
+
+TEST(MemoryOrder, FourAdditionsAtOnce) {
+  float* sums = nullptr;
+  ASSERT_EQ(cudaMallocManaged(&sums, 8 * sizeof *sums), cudaSuccess);
+  memset(sums, 0, 8 * sizeof *sums);
+  added<<<40, 64>>>(sums);
+  ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  // Of even threads 0 + 2 + ... + 62 = 992 in each of 40 blocks, and 32 times 0 + 1 + ... + 39 = 780; of odd ones 32 more.
+  const float expected[8] = {1280, 64640, -64640, 640, 1280, 65920, -65920, 640};
+  for (int i = 0; i < 8; ++i) EXPECT_EQ(sums[i], expected[i]) << i;
+  cudaFree(sums);
+}
+
 #ifdef __SIMT__
 __global__ void relaxed_flag(Message* m) {
   if (blockIdx.x == 0) {

@@ -107,7 +107,14 @@ std::uint64_t exchange(char* p, const std::string& op, Type type, std::uint64_t 
   }
 }
 
-// atom returns the old value, red nothing.
+// Of a vector, {a, b, c, d} of .v4: as many as it says, up to 16 bytes of floating-point numbers in global memory.
+bool takes_vector(const Instruction& in, const std::string& op, Type type, std::size_t count, int bits) {
+  return in.has(("v" + std::to_string(count)).c_str()) && count * static_cast<unsigned>(bits) <= 128 &&
+         type.is_float() && type.bits <= 32 && !is_shared_space(in) &&
+         (op == "add" || (type.bits == 16 && (op == "min" || op == "max")));
+}
+
+// atom returns the old value, red nothing. Of a vector each element is atomic, the whole is not.
 Step atomic(const Instruction& in) {
   std::string op;
   for (const char* known : {"add", "min", "max", "inc", "dec", "and", "or", "xor", "exch", "cas"})
@@ -116,21 +123,29 @@ Step atomic(const Instruction& in) {
   const bool returns = in.modifiers[0] == "atom", shared = is_shared_space(in);
   const std::size_t first = returns ? 1 : 0;
   if (op.empty() || type.bits < 16 || type.bits > 64) in.refuse();
-  const Operand d = returns ? in.operand(0) : Operand(), at = in.operand(first),
-                b = in.operand(first + 1, type), c = op == "cas" ? in.operand(first + 2, type) : Operand();
+  const Operand at = in.operand(first), b = in.operand(first + 1, type),
+                c = op == "cas" ? in.operand(first + 2, type) : Operand();
+  const std::vector<Operand> from = elements(b);
+  const std::vector<Operand> to = returns ? elements(in.operand(0)) : std::vector<Operand>(from.size());
   const int bits = type.packed ? 32 : type.bits;
-  if (b.what == Operand::list) in.refuse();
+  const bool vector = b.what == Operand::list || in.has("v2") || in.has("v4") || in.has("v8");
+  if (to.size() != from.size() || (vector && !takes_vector(in, op, type, from.size(), bits))) in.refuse();
+  const std::size_t size = static_cast<std::size_t>(bits) / 8, bytes = size * from.size();
   return [=](Frame& f) {
     char* p = resolve(f, at, shared);
-    if (reinterpret_cast<std::uintptr_t>(p) % static_cast<unsigned>(bits / 8) != 0)
-      fail_at(f.site, "simt-misaligned", "misaligned atomic operation of %d bytes", bits / 8);
-    const AtomicPoint point(p, static_cast<std::size_t>(bits / 8),
-                            op == "exch" ? AtomicKind::store : AtomicKind::update);
-    const std::uint64_t x = read(f, b), y = read(f, c);
-    const std::uint64_t old = bits == 64   ? exchange<std::uint64_t>(p, op, type, x, y)
-                              : bits == 32 ? exchange<std::uint32_t>(p, op, type, x, y)
-                                           : exchange<std::uint16_t>(p, op, type, x, y);
-    write(f, d, extended(Type{type.packed ? 'b' : type.kind, bits, false}, old));
+    if (reinterpret_cast<std::uintptr_t>(p) % bytes != 0)
+      fail_at(f.site, "simt-misaligned", "misaligned atomic operation of %zu bytes", bytes);
+    const AtomicPoint point(p, bytes, op == "exch" ? AtomicKind::store : AtomicKind::update);
+    std::vector<std::uint64_t> olds;  // read before the first is written: a register may be on both sides
+    for (std::size_t i = 0; i < from.size(); ++i) {
+      char* const element = p + i * size;
+      const std::uint64_t x = read(f, from[i]), y = read(f, c);
+      olds.push_back(bits == 64   ? exchange<std::uint64_t>(element, op, type, x, y)
+                     : bits == 32 ? exchange<std::uint32_t>(element, op, type, x, y)
+                                  : exchange<std::uint16_t>(element, op, type, x, y));
+    }
+    for (std::size_t i = 0; i < to.size(); ++i)
+      write(f, to[i], extended(Type{type.packed ? 'b' : type.kind, bits, false}, olds[i]));
   };
 }
 
