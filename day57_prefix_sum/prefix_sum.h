@@ -94,10 +94,10 @@ template <class T>
 size_t doubling_workspace(const Scan<T>& p) {
   return 2 * sizeof(Total<T>) * static_cast<size_t>(p.n);
 }
-// A sum for each tile.
+// A sum for each tile, and that of all.
 template <class T>
 size_t sums_workspace(const Scan<T>& p, int tile) {
-  return sizeof(Total<T>) * static_cast<size_t>(days::ceil_div(p.n, tile));
+  return sizeof(Total<T>) * static_cast<size_t>(days::ceil_div(p.n, tile) + 1);
 }
 template <class T>
 size_t sweeps_workspace(const Scan<T>& p) {
@@ -142,7 +142,7 @@ template <class T>
 void exercise(const Scan<T>&, cudaStream_t);  // yours
 
 // The first two of the three launches of sweeps and raked: sums[t] = what the tiles before tile t add up to, in tiles of kSize
-// elements. In tile_sums.cu.
+// elements, and behind the last one what all add up to. In tile_sums.cu.
 template <int kSize, class T>
 void sums_before_tiles(const Scan<T>& p, Total<T>* sums, cudaStream_t stream);
 

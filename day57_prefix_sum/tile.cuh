@@ -5,26 +5,11 @@
 
 #include <cuda_runtime.h>
 
-#include "common/reduce.cuh"
+#include "common/scan.cuh"
 #include "common/vector.cuh"
 #include "day57_prefix_sum/prefix_sum.h"
 
 namespace day57 {
-
-// What the lanes before this one bring; `total`, what all bring. No sum is subtracted again, because infinity less infinity is
-// no number.
-template <class Sum>
-__device__ inline Sum exclusive_in_warp(Sum value, Sum& total) {
-  const int lane = static_cast<int>(threadIdx.x) % days::kWarpSize;
-#pragma unroll
-  for (int distance = 1; distance < days::kWarpSize; distance *= 2) {
-    const Sum below = __shfl_up_sync(days::kFullWarp, value, distance);
-    if (lane >= distance) value = below + value;
-  }
-  total = __shfl_sync(days::kFullWarp, value, days::kWarpSize - 1);
-  const Sum before = __shfl_up_sync(days::kFullWarp, value, 1);
-  return lane == 0 ? Sum{0} : before;
-}
 
 // From the sums of a block's warps, in shared memory: those before this thread's warp, and all.
 template <class Sum>
@@ -85,7 +70,7 @@ struct Tile {
   __device__ Sum scan() {
     Sum total[kVectors];
 #pragma unroll
-    for (int j = 0; j < kVectors; ++j) before[j] = exclusive_in_warp(sum_of(j), total[j]);
+    for (int j = 0; j < kVectors; ++j) before[j] = days::warp_exclusive_scan(sum_of(j), total[j]);
     Sum sum = 0;
 #pragma unroll
     for (int j = 0; j < kVectors; ++j) {

@@ -3,9 +3,9 @@
 // sweeps and raked begin with them.
 #include "common/check.h"
 #include "common/reduce.cuh"
+#include "common/scan.cuh"
 #include "common/util.h"
 #include "day57_prefix_sum/prefix_sum.h"
-#include "day57_prefix_sum/tile.cuh"
 
 namespace day57 {
 namespace {
@@ -27,25 +27,6 @@ __global__ void __launch_bounds__(kThreads) sums_kernel(const T* x,      // (n)
   if (threadIdx.x == 0) sums[blockIdx.x] = sum;
 }
 
-// One block: 1,024 sums at a time, and what all before them add up to.
-template <class Sum>
-__global__ void __launch_bounds__(kScanThreads) scan_sums_kernel(Sum* sums,  // (tiles)
-                                                                 int64_t tiles) {
-  __shared__ Sum of_warps[kScanThreads / days::kWarpSize];
-  Sum before = 0;
-  for (int64_t first = 0; first < tiles; first += kScanThreads) {
-    const int64_t tile = first + threadIdx.x;
-    Sum of_warp;
-    const Sum in_warp = exclusive_in_warp(tile < tiles ? sums[tile] : Sum{0}, of_warp);
-    if (threadIdx.x % days::kWarpSize == 0) of_warps[threadIdx.x / days::kWarpSize] = of_warp;
-    __syncthreads();
-    const WarpsBefore<Sum> warps = warps_before<kScanThreads / days::kWarpSize>(of_warps);
-    if (tile < tiles) sums[tile] = before + warps.before + in_warp;
-    before += warps.total;
-    __syncthreads();
-  }
-}
-
 }  // namespace
 
 template <int kSize, class T>
@@ -53,7 +34,7 @@ void sums_before_tiles(const Scan<T>& p, Total<T>* sums, cudaStream_t stream) {
   const int64_t tiles = days::ceil_div(p.n, kSize);
   sums_kernel<kSize><<<static_cast<unsigned>(tiles), kThreads, 0, stream>>>(p.x, sums, p.n);
   CUDA_CHECK_LAUNCH();
-  scan_sums_kernel<<<1, kScanThreads, 0, stream>>>(sums, tiles);
+  days::scan_rows_kernel<kScanThreads, 1><<<1, kScanThreads, 0, stream>>>(sums, sums + tiles, tiles);
   CUDA_CHECK_LAUNCH();
 }
 

@@ -3,10 +3,10 @@
 // kernels: each tile counts what it keeps; one block scans the counts; each tile reads its elements again and
 // writes from its own place on. Bound by: memory, but x is read twice.
 #include "common/check.h"
+#include "common/scan.cuh"
 #include "common/util.h"
 #include "day62_histogram_and_sort/compaction.h"
 #include "day62_histogram_and_sort/kept.cuh"
-#include "day62_histogram_and_sort/scan.cuh"
 
 namespace day62 {
 namespace {
@@ -29,7 +29,7 @@ __global__ void __launch_bounds__(kScanThreads)
   for (int64_t first = 0; first < tiles; first += kScanThreads) {
     const int64_t tile = first + threadIdx.x;
     uint32_t total;
-    const uint32_t place = block_exclusive_scan<kScanThreads>(tile < tiles ? places[tile] : 0, total);
+    const uint32_t place = days::block_exclusive_scan<kScanThreads>(tile < tiles ? places[tile] : 0, total);
     if (tile < tiles) places[tile] = before + place;
     before += total;
   }

@@ -5,10 +5,10 @@
 // quarter of the time. __match_any_sync is the suspect.
 #include "common/check.h"
 #include "common/reduce.cuh"
+#include "common/scan.cuh"
 #include "common/util.h"
 #include "day62_histogram_and_sort/digit_starts.cuh"
 #include "day62_histogram_and_sort/radix_sort.h"
-#include "day62_histogram_and_sort/scan.cuh"
 
 namespace day62 {
 namespace {
@@ -47,7 +47,7 @@ __global__ void __launch_bounds__(kTileThreads) staged_kernel(const uint32_t* in
   // A counter becomes where the warp's keys with that digit begin in the sorted tile.
   uint32_t in_tile = 0, all;
   for (int w = 0; w < kTileWarps; ++w) in_tile += s.counters[w][threadIdx.x];
-  uint32_t place = block_exclusive_scan<kTileThreads>(in_tile, all);
+  uint32_t place = days::block_exclusive_scan<kTileThreads>(in_tile, all);
   s.shift[threadIdx.x] = digit_start(counts, totals, gridDim.x) - place;
   for (int w = 0; w < kTileWarps; ++w) {
     const uint32_t here = s.counters[w][threadIdx.x];

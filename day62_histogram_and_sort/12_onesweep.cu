@@ -8,9 +8,9 @@
 
 #include "common/check.h"
 #include "common/reduce.cuh"
+#include "common/scan.cuh"
 #include "common/util.h"
 #include "day62_histogram_and_sort/radix_sort.h"
-#include "day62_histogram_and_sort/scan.cuh"
 
 namespace day62 {
 namespace {
@@ -78,7 +78,7 @@ __global__ void __launch_bounds__(kCountThreads) count_kernel(const uint32_t* in
 __global__ void __launch_bounds__(kDigits) scan_kernel(Scratch* scratch) {
   uint32_t* digits = scratch->digits[blockIdx.x];
   uint32_t all;
-  digits[threadIdx.x] = block_exclusive_scan<kDigits>(digits[threadIdx.x], all);
+  digits[threadIdx.x] = days::block_exclusive_scan<kDigits>(digits[threadIdx.x], all);
 }
 
 struct Shared {
@@ -147,7 +147,7 @@ __global__ void __launch_bounds__(kThreads, kResidentBlocks)
     for (int w = 0; w < kWarps; ++w) count += s.counters[w][threadIdx.x];
     if (tile > 0) states[int64_t{tile} * kDigits + threadIdx.x] = state.own | count;
   }
-  const uint32_t place = block_exclusive_scan<kThreads>(count, all);
+  const uint32_t place = days::block_exclusive_scan<kThreads>(count, all);
   if (threadIdx.x < kDigits) {  // a counter becomes where the warp's keys begin in the sorted tile
     uint32_t start = place;
     for (int w = 0; w < kWarps; ++w) {

@@ -6,9 +6,9 @@
 #include <cuda_runtime.h>
 
 #include "common/check.h"
+#include "common/scan.cuh"
 #include "common/util.h"
 #include "day62_histogram_and_sort/radix_sort.h"
-#include "day62_histogram_and_sort/scan.cuh"
 
 namespace day62 {
 
@@ -35,7 +35,7 @@ __device__ inline uint32_t digit_start(const uint32_t* counts,  // (kDigits, til
                                        const uint32_t* totals,  // (kDigits)
                                        int64_t tiles) {
   uint32_t all;
-  const uint32_t smaller = block_exclusive_scan<kTileThreads>(totals[threadIdx.x], all);
+  const uint32_t smaller = days::block_exclusive_scan<kTileThreads>(totals[threadIdx.x], all);
   return smaller + counts[threadIdx.x * tiles + blockIdx.x];
 }
 

@@ -5,8 +5,8 @@
 #include <cuda_runtime.h>
 
 #include "common/reduce.cuh"
+#include "common/scan.cuh"
 #include "common/util.h"
-#include "day62_histogram_and_sort/scan.cuh"
 
 namespace day62 {
 
@@ -38,7 +38,7 @@ struct Kept {
     }
     // One lane of each warp brings the warp's number: the sum over all threads before a warp's first one is
     // what the warps before it keep.
-    before = block_exclusive_scan<kThreads>(lane == 0 ? mine : 0, total);
+    before = days::block_exclusive_scan<kThreads>(lane == 0 ? mine : 0, total);
     before = __shfl_sync(days::kFullWarp, before, 0);
   }
 

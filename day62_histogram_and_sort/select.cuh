@@ -4,9 +4,9 @@
 
 #include <cuda_runtime.h>
 
+#include "common/scan.cuh"
 #include "common/util.h"
 #include "day62_histogram_and_sort/ordered.cuh"
-#include "day62_histogram_and_sort/scan.cuh"
 
 namespace day62 {
 
@@ -28,7 +28,7 @@ __device__ inline void find_digit(uint32_t (&counts)[kSelectBins], int shift, Se
   const int bin = kSelectBins - 1 - static_cast<int>(threadIdx.x);  // the largest first
   const int here = bin >= 0 ? static_cast<int>(counts[bin]) : 0;
   int all;
-  const int larger = block_exclusive_scan<kThreads>(here, all);
+  const int larger = days::block_exclusive_scan<kThreads>(here, all);
   if (larger < search.k && search.k <= larger + here) {  // in one thread
     found.prefix = search.prefix | static_cast<uint32_t>(bin) << shift;
     found.k = search.k - larger;

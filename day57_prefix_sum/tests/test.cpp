@@ -64,7 +64,7 @@ TEST(Day57TileSums, MoreThanOneRound) {
   std::vector<int32_t> values(kSize);
   for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<int32_t>(i % 1021);
   const DeviceBuffer<int32_t> x(values);
-  const DeviceBuffer<uint32_t> sums(kTiles);
+  const DeviceBuffer<uint32_t> sums(kTiles + 1);
   sums_before_tiles<kTileOfSweeps, int32_t>({x.data(), nullptr, kSize, false, {}}, sums.data(), nullptr);
   CUDA_CHECK(cudaDeviceSynchronize());
   const std::vector<uint32_t> got = sums.download();

@@ -8,6 +8,7 @@
 #include "common/must_reject.h"
 #include "common/ptx.h"
 #include "common/reduce.cuh"
+#include "common/scan.cuh"
 #include "common/util.h"
 #include "day57_prefix_sum/prefix_sum.h"
 #include "day57_prefix_sum/tile.cuh"
@@ -26,7 +27,7 @@ __global__ void warp_after_warp(const T* x, T* y, int64_t n, bool exclusive, F f
   for (int64_t i = threadIdx.x; i - threadIdx.x < n; i += kWarp) {
     const Total<T> own = i < n ? to_total(x[i]) : Total<T>{0};
     Total<T> total;
-    const Total<T> lanes = exclusive_in_warp(own, total);
+    const Total<T> lanes = days::warp_exclusive_scan(own, total);
     const Total<T> sum = f(before, lanes, own, exclusive);
     if (i < n) y[i] = from_total<T>(sum);
     before = f.carried(before, total);
@@ -101,7 +102,7 @@ __global__ void blocks_kernel(const float* x, float* y, int64_t n, bool exclusiv
   const int64_t tile = __shfl_sync(days::kFullWarp, drawn, 0), i = tile * kWarp + threadIdx.x;
   const float own = i < n ? x[i] : 0;
   float total, before = 0;
-  const float lanes = exclusive_in_warp(own, total);
+  const float lanes = days::warp_exclusive_scan(own, total);
   if (threadIdx.x == 0) {
     if (kBug == kNoOrder) {  // flag and sum are two words, and nothing puts them into order
       board->sums[tile] = total;

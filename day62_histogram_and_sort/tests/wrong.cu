@@ -8,12 +8,12 @@
 #include "common/check.h"
 #include "common/must_reject.h"
 #include "common/reduce.cuh"
+#include "common/scan.cuh"
 #include "common/util.h"
 #include "day62_histogram_and_sort/compaction.h"
 #include "day62_histogram_and_sort/histogram.h"
 #include "day62_histogram_and_sort/ordered.cuh"
 #include "day62_histogram_and_sort/radix_sort.h"
-#include "day62_histogram_and_sort/scan.cuh"
 #include "day62_histogram_and_sort/top_k.h"
 
 namespace day62 {
@@ -81,7 +81,7 @@ __device__ void find_starts(Tile& s, const uint32_t* from, int count, Digit digi
   for (int i = threadIdx.x; i < count; i += kThreads) atomicAdd(&s.starts[digit(from[i])], 1u);
   __syncthreads();
   uint32_t all;
-  const uint32_t start = block_exclusive_scan<kThreads>(s.starts[threadIdx.x], all);
+  const uint32_t start = days::block_exclusive_scan<kThreads>(s.starts[threadIdx.x], all);
   s.starts[threadIdx.x] = start;
   __syncthreads();
 }
