@@ -37,4 +37,13 @@ struct PageTable {
 // The first sequence is the longest, the second has one token. Throws TooLarge beyond 2^31 - 1 pages.
 PageTable random_pages(uint64_t seed, int64_t sequences, int64_t longest, int64_t page_size);
 
+// Words of a text as numbers: word v with a probability as (v + 1)^-exponent has it. 1 is Zipf's law, about that of language; 0
+// makes all words equal.
+struct Tokens {
+  std::vector<int32_t> tokens;  // (count), from 0 to vocab - 1
+  int64_t distinct = 0;         // words that occur
+};
+
+Tokens random_tokens(uint64_t seed, int64_t count, int64_t vocab, double exponent);
+
 }  // namespace days

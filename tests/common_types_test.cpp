@@ -259,6 +259,28 @@ TEST(Structures, SparseMatrices) {
   EXPECT_THROW(days::random_csr(1, 3, int64_t{1} << 40, int64_t{1} << 31), days::TooLarge);
 }
 
+TEST(Structures, TokensOfText) {
+  // Of 1,000 words by Zipf's law the first has 1 / 7.485 of all, the tenth a tenth of that.
+  const days::Tokens zipf = days::random_tokens(5, 100000, 1000, 1);
+  std::vector<int64_t> times(1000);
+  for (const int32_t token : zipf.tokens) {
+    ASSERT_TRUE(token >= 0 && token < 1000) << token;
+    ++times[static_cast<size_t>(token)];
+  }
+  EXPECT_NEAR(static_cast<double>(times[0]), 13360, 500);
+  EXPECT_NEAR(static_cast<double>(times[9]), 1336, 150);
+  EXPECT_EQ(zipf.distinct, 1000 - std::count(times.begin(), times.end(), 0));
+  const days::Tokens even = days::random_tokens(5, 100000, 10, 0);
+  for (int32_t word = 0; word < 10; ++word)
+    EXPECT_NEAR(static_cast<double>(std::count(even.tokens.begin(), even.tokens.end(), word)), 10000, 500);
+  EXPECT_EQ(days::random_tokens(5, 7, 1, 1).tokens, std::vector<int32_t>(7, 0));
+  EXPECT_EQ(days::random_tokens(5, 100, 1000, 1).tokens,
+            std::vector<int32_t>(zipf.tokens.begin(), zipf.tokens.begin() + 100));
+  EXPECT_NE(days::random_tokens(6, 100, 1000, 1).tokens, days::random_tokens(5, 100, 1000, 1).tokens);
+  EXPECT_THROW(days::random_tokens(1, 0, 1, 1), std::invalid_argument);
+  EXPECT_THROW(days::random_tokens(1, 1, int64_t{1} << 31, 1), std::invalid_argument);
+}
+
 TEST(Structures, PageTables) {
   const days::PageTable table = days::random_pages(3, 50, 1000, 16);
   ASSERT_EQ(table.most_pages, 63);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -75,6 +76,28 @@ PageTable random_pages(uint64_t seed, int64_t sequences, int64_t longest, int64_
       table.pages[static_cast<size_t>(i * table.most_pages + page)] = free[next++];
   }
   return table;
+}
+
+Tokens random_tokens(uint64_t seed, int64_t count, int64_t vocab, double exponent) {
+  require(count > 0 && vocab > 0, "random_tokens: count and vocab are positive, not", count, "and", vocab);
+  require(vocab <= std::numeric_limits<int32_t>::max(), "random_tokens: a word has 31 bits, vocab is", vocab);
+  std::vector<double> up_to(
+      static_cast<size_t>(vocab));  // probabilities, added up, not yet divided by their sum
+  double sum = 0;
+  for (size_t v = 0; v < up_to.size(); ++v) up_to[v] = sum += std::pow(static_cast<double>(v + 1), -exponent);
+  Tokens made;
+  std::vector<bool> occurs(up_to.size());
+  made.tokens.resize(static_cast<size_t>(count));
+  for (size_t i = 0; i < made.tokens.size(); ++i) {
+    const double at = std::ldexp(static_cast<double>(random_bits(mix(seed), i) >> 11), -53) * sum;
+    const auto found =
+        std::upper_bound(up_to.begin(), up_to.end() - 1, at);  // the last word, whatever is rounded
+    const auto word = static_cast<size_t>(found - up_to.begin());
+    made.tokens[i] = static_cast<int32_t>(word);
+    made.distinct += !occurs[word];
+    occurs[word] = true;
+  }
+  return made;
 }
 
 }  // namespace days
