@@ -266,6 +266,8 @@ class Inputs {
     };
     return *static_cast<const S*>(structure_of(made));
   }
+  // Whether the arrays are a caller's own: then what a structure holds is read by nobody, and need not be worked out.
+  bool given() const { return where_ == Where::kGiven; }
   // A buffer that a run writes, all of it. The product of the extents is its size; they print an index as a
   // tuple.
   template <class... Extents>
