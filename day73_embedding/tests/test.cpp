@@ -79,6 +79,12 @@ TEST(Day73Places, AreInOrderAndComplete) {
   }
 }
 
+// The skeleton writes a row of sums to which nothing has been added.
+const bool kRowIsGiven = days::skeleton_is_given(
+    "embedding_backward", "the writing of a row of sums of 0", [](const days::Shape& s) {
+      return days::Given{static_cast<size_t>(s[1] * s[2]), false};
+    });
+
 #ifdef __SIMT__
 class InOrder {
  public:
