@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // Both products by day 39's tiles: a block has 64 x 64 results, a thread 4 x 4 of them in registers, and 16 steps of the
-// depth lie in shared memory at a time. Changed since in_place: eight loads from shared memory serve 16 multiply-adds,
-// and each element comes from global memory once a block. Rows of scores take whole tiles of 64 keys.
+// depth lie in shared memory at a time. Changed since in_place: two loads of 16 bytes from shared memory serve 16
+// multiply-adds, and each element comes from global memory once a block. Rows of scores take whole tiles of 64 keys.
 // Bound by: FFMA, and behind it the trips of the scores.
 
 #include <cstdint>
