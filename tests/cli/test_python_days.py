@@ -52,8 +52,8 @@ class Ladders(support.Case):
         known = lambda kernel: python_judge.Measured({**values, **measured[kernel.variant]}, python_metrics.METRICS)  # noqa: E731
         self.replace(python_judge, "_known", known)
         gates, says = python_judge.asked_of(rung)
-        self.assertIn("Asked: programs at least 256, as both have: what changes is their order.", says)
-        for mine, verdict in ((256, "ok"), (128, "FAIL")):
+        self.assertIn("Asked: programs 256, as both have: their tiles stay as large.", says)
+        for mine, verdict in ((256, "ok"), (128, "FAIL"), (512, "FAIL")):
             found = python_judge.Measured({**values, "programs": mine, "wave_reads": 5.0}, python_metrics.METRICS)
             self.replace(python_judge, "measure", lambda *_, found=found: found)
             self.assertEqual(python_judge.counters(python_judge.Kernel(day, "wide", "mine.py"), gates).verdict, verdict)

@@ -18,10 +18,21 @@ from days_cli.python_metrics import ARCHITECTURE, BY_KEY, METRICS, Metric
 from days_cli.stages import Stage, Told
 
 _LEAST = 1.25  # a factor between two rungs that counts
-# Of a rung that shares more within a wave by the order of its programs alone: fewer programs would each have a larger block, which
-# shares more as well, and is another idea.
+
+
+class _Exact(Metric):
+    def holds(self, value, bound):
+        return value == bound
+
+    def bound(self, limit):
+        return self.form.format(limit)
+
+
+# Of a rung that changes the order of its programs or their products alone. A larger tile shares more within a wave, too, and a smaller
+# one takes more of the tensor cores' instructions; both make another number of programs, and are another idea.
+_OF_TILES = {"wave_reads", "tensor"}
 _KEPT = "programs_kept"
-_PROGRAMS = Metric("programs", "programs", "{:,.0f}", 0.5, most=False)
+_PROGRAMS = _Exact("programs", "programs", "{:,.0f}", 0.5)
 
 
 @dataclass
@@ -251,9 +262,9 @@ def asked_of(rung):
         gates[metric.key] = _between(first, last) if metric.most else last
         says.append(f"Asked: {metric.label} {metric.bound(gates[metric.key])}; {rung.before.name} has {metric.shown(first)}, "
                     f"{rung.name} has {metric.shown(last)}.")
-    if "wave_reads" in gates and start["programs"] == goal["programs"]:
+    if _OF_TILES & set(gates) and start["programs"] == goal["programs"]:
         gates[_KEPT] = goal["programs"]
-        says.append(f"Asked: {_PROGRAMS.label} {_PROGRAMS.bound(gates[_KEPT])}, as both have: what changes is their order.")
+        says.append(f"Asked: {_PROGRAMS.label} {_PROGRAMS.bound(gates[_KEPT])}, as both have: their tiles stay as large.")
     return gates, says
 
 
