@@ -26,7 +26,7 @@ def math(causal):
     def make(torch, problem):
         from torch.nn.attention import SDPBackend, sdpa_kernel
         q, k, v = arrays(problem, causal)
-        scores = (q.float() @ k.float().transpose(-1, -2)) / q.shape[-1] ** 0.5
+        scores = (q.float() @ k.float().transpose(-1, -2)).div_(q.shape[-1] ** 0.5)
         if causal:
             scores.masked_fill_(torch.ones_like(scores, dtype=torch.bool).triu(1), float("-inf"))
         lse = scores.logsumexp(-1)
