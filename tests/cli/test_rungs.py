@@ -181,7 +181,7 @@ class Starts(unittest.TestCase):
                 self.assertEqual(rungs.version(found) == version, same)
 
 
-NOTHING = {metric.key: 0 for metric in (*rung_gates.COUNTERS, *rung_gates.BESIDES, rung_gates.BLOCKS, rung_gates.UNDER_WAY, rung_gates.IDLE)} | {"bulk_bytes": 0}
+NOTHING = {metric.key: 0 for metric in (*rung_gates.COUNTERS, *rung_gates.BESIDES, rung_gates.BLOCKS, rung_gates.UNDER_WAY, rung_gates.IDLE, rung_gates.THREADS)} | {"bulk_bytes": 0}
 
 
 class Gates(unittest.TestCase):
@@ -405,6 +405,15 @@ class Told(unittest.TestCase):
         self.assertEqual(code, 1)
         self.assertIn("FAIL blocks that touch no global memory 300: shared and padded have fewer", " ".join(out.split()))
         self.assertEqual(self.check({"requests": 100, "idle_blocks": 8}, gates=gates)[0], 0)
+
+    def test_nor_are_blocks_that_load_for_nothing(self):
+        counts = {**NOTHING, "threads": 65536}
+        gates = rung_gates.Gates("counters", [rung_gates.Ask(rung_gates.COUNTERS[3], 400, 100, 130)],
+                                 kept=rung_gates._kept({**counts, "requests": 400}, {**counts, "requests": 100}))
+        code, out, _ = self.check({"requests": 100, "threads": 262144}, gates=gates)
+        self.assertEqual(code, 1)
+        self.assertIn("FAIL threads launched 262,144: shared and padded have fewer", " ".join(out.split()))
+        self.assertEqual(self.check({"requests": 100, "threads": 131072}, gates=gates)[0], 0)
 
     def test_what_a_rung_teaches_stands_in_the_learners_file(self):
         self.assertEqual(rung_gates.taught(rung("14 warp")), ["__shfl_xor_sync"])

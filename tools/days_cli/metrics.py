@@ -96,6 +96,8 @@ BESIDES = (_OfRung("barriers", "barriers", means="Each __syncthreads() counts on
 BLOCKS = _OfRung("blocks", "blocks with work in the smallest launch", most=False, means="A multiprocessor that gets no block stands idle.")
 # Never asked for, and not to be brought in: whoever starts more blocks than there is work for has not found the launch.
 IDLE = _OfRung("idle_blocks", "blocks that touch no global memory")
+# Likewise: blocks beyond the work may load what they then have no use for, and are not idle.
+THREADS = _OfRung("threads", "threads launched")
 # Asked where no counter falls, and before what is beside the point: who asks earlier has more of it.
 UNDER_WAY = _OfRung("under_way", "bytes of copies under way a block", most=False,
                     means="Counted at each wait: what has been asked for and has not come yet, on average.")

@@ -57,6 +57,8 @@ BESIDES = (Metric("barriers", "barriers", means="Each __syncthreads() counts onc
 BLOCKS = Metric("blocks", "blocks with work in the smallest launch", means="A multiprocessor that gets no block stands idle.")
 # Never asked for, and not to be brought in: whoever starts more blocks than there is work for has not found the launch.
 IDLE = Metric("idle_blocks", "blocks that touch no global memory")
+# Likewise: blocks beyond the work may load what they then have no use for, and are not idle.
+THREADS = Metric("threads", "threads launched")
 _MORE_BLOCKS = 2  # a rung with so many times the blocks is about them, and half of its gain is enough
 # Asked where no counter falls, and before what is beside the point: who asks earlier has more of it.
 UNDER_WAY = Metric("under_way", "bytes of copies under way a block", means="Counted at each wait: what has been asked for and has not "
@@ -200,6 +202,7 @@ def _rises(start, goal):
 def _kept(start, goal):
     """What both rungs have reached is not to be lost: a quarter more than the worse of the two has."""
     limits = {key: 1.25 * max(start[key], goal[key]) for key in ("reads_per_input", "sectors", "requests", "launches")}
+    limits["threads"] = 2 * max(start["threads"], goal["threads"])
     limits["idle_blocks"] = max(1.25 * max(start["idle_blocks"], goal["idle_blocks"]), 0.1 * min(start["blocks"], goal["blocks"]))
     limits["bank_conflicts"] = max(1.25 * max(start["bank_conflicts"], goal["bank_conflicts"]), 0.1 * goal["shared_requests"])
     return limits
@@ -261,7 +264,7 @@ def _counts(rung, size, more=(), prefix=""):
 def _whole(counts):
     """Whether what the file of counts has is what _counts() puts there."""
     return (isinstance(counts, list) and list(map(type, counts)) == [dict, list, dict]
-            and all(metric.key in counts[0] for metric in (*COUNTERS, *BESIDES, BLOCKS, UNDER_WAY, IDLE)))
+            and all(metric.key in counts[0] for metric in (*COUNTERS, *BESIDES, BLOCKS, UNDER_WAY, IDLE, THREADS)))
 
 
 def code_of(file):
@@ -370,7 +373,7 @@ def counters(kernel, rung, gates):
     told = [(ask, f"{ask.metric.label} {ask.metric.shown(values[ask.metric.key])}, asked {ask.bound()}{at}") for ask in gates.asks]
     missed = [(ask, text) for ask, text in told if not ask.holds(values[ask.metric.key])]
     asked = {ask.metric.key for ask in gates.asks}
-    lost = [metric for metric in (*COUNTERS, IDLE) if metric.key in gates.kept and metric.key not in asked
+    lost = [metric for metric in (*COUNTERS, IDLE, THREADS) if metric.key in gates.kept and metric.key not in asked
             and values[metric.key] > gates.kept[metric.key]]
     if lost and not missed:
         limits = [Ask(metric, 0, 0, gates.kept[metric.key]) for metric in lost]
@@ -395,7 +398,7 @@ def _where(ask, launches):
     if key == "launches":
         return ["Launched: " + ", ".join(launch.name + (f" {launch.times} times" if launch.times > 1 else "")
                                          for launch in launches)]
-    if key in ("blocks", "idle_blocks"):
+    if key in ("blocks", "idle_blocks", "threads"):
         few = min(launches, key=lambda launch: launch.busy) if key == "blocks" else max(launches, key=lambda launch: launch.blocks - launch.busy)
         return [f"Launched: {few.name} with {few.blocks:,} blocks of {math.prod(few.block)} threads" +
                 (f"; {few.blocks - few.busy:,} of the blocks do nothing" if few.busy < few.blocks else "")]
