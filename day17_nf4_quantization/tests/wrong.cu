@@ -81,7 +81,7 @@ void scale_of_byte(const Nf4Dequantize<float>& p, cudaStream_t stream) {
                                                                                      p.n);
   CUDA_CHECK_LAUNCH();
 }
-MUST_REJECT(nf4_dequantize, scale_of_byte, "65: y[64] is|65, random inputs: y[64] is");
+MUST_REJECT(nf4_dequantize, scale_of_byte, "65: y[64] is");
 
 // Both halves of the last byte, also where n is odd.
 __global__ void past_end_kernel(const uint8_t* codes, const float* absmax, days::bf16* y, int64_t n) {
