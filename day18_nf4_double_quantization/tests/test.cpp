@@ -12,7 +12,7 @@
 namespace day18 {
 namespace {
 
-[[maybe_unused]] const bool given = days::skeleton_is_given(
+const bool kStoreIsGiven = days::skeleton_is_given(
     "double_dequantize", "all but the scale, so it stores zeros", [](const days::Shape& s) {
       return days::Given{static_cast<size_t>(s[0]), false};
     });
