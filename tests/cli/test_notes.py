@@ -13,7 +13,7 @@ import check_notes  # noqa: E402
 import mistake  # noqa: E402
 import results_tables  # noqa: E402
 
-from days_cli import catalog, exercises, ladders, paths, rungs  # noqa: E402
+from days_cli import catalog, kinds, exercises, ladders, paths, rungs  # noqa: E402
 
 
 class Links(Case):
@@ -179,7 +179,7 @@ class Commands(Case):
         for name in ("01_one.cu", "02_two.cu", "shared.cuh"):
             (self.folder / name).write_text("")
         with mock.patch.object(paths, "ROOT", self.folder.parent):
-            return [what for _, what in check_notes.commands(mock.Mock(folder=self.folder, kind=kind, front_matter=lambda: front), text)]
+            return [what for _, what in check_notes.commands(mock.Mock(folder=self.folder, kind=kinds.KINDS[kind], front_matter=lambda: front), text)]
 
     def test_a_ladder_has_one_line(self):
         good = f"    nvcc -O3 -I. {self.folder.name}/*.cu common/main.cpp -o one && ./one\n"
