@@ -98,6 +98,14 @@ def attended_causally(q, k, v, scale=None):
     return F.scaled_dot_product_attention(q, k, v, mask, scale=scale).nan_to_num()
 
 
+def looked_up(w, tokens):
+    return F.embedding(tokens.long(), w)
+
+
+def table_gradient(dy, tokens, vocab, padding=-1.0):
+    return torch.ops.aten.embedding_dense_backward(dy, tokens.long(), vocab, int(padding), False)
+
+
 def geglu(x):
     gate, value = x.chunk(2, -1)
     return F.gelu(gate, approximate="tanh") * value
@@ -168,6 +176,10 @@ def turns(dim):
 
 def keys(n):
     return lambda seed: torch.randint(0, 2**32, (n,), generator=torch.Generator().manual_seed(n)).to(torch.uint32).to(DEVICE)
+
+
+def words(vocab, *shape):
+    return lambda seed: torch.randint(0, vocab, shape, generator=torch.Generator().manual_seed(vocab)).to(torch.int32).to(DEVICE)
 
 
 # The numbers of elements are around vectors, warps and blocks; the first shape that has no element, or one alone, is among them.
@@ -249,6 +261,9 @@ OPERATORS = {
     "matmul_half": Case(torch.matmul, PRODUCTS, BITS16, digits=2),
     "matmul_tf32": Case(torch.matmul, PRODUCTS, digits=2000),
     "matmul_fp32": Case(torch.matmul, PRODUCTS, digits=4),
+    "embedding": Case(looked_up, [[(1, 1), words(1, 1)], [(7, 3), words(7, 5)], [(100, 64), words(100, 4, 33)], [(50, 65), words(50, 0)]], HALVES),
+    "embedding_backward": Case(table_gradient, [[(1, 1), words(1, 1), 1], [(5, 3), words(7, 5), 7], [(4, 33, 64), words(100, 4, 33), 100, 3.0]],
+                               HALVES, digits=4, gradient=False),
     "linear_relu": Case(lambda a, b, bias: torch.relu(a @ b + bias), [[a, b, b[1:]] for a, b in PRODUCTS], BITS16, digits=2, gradient=False),
 }
 NAMES = list(gpudays.operators())
