@@ -139,7 +139,6 @@ void check_slowly(const void* address, std::size_t bytes, Access access, Strengt
   if (__builtin_expect(tracing, 0)) return trace_access(address, bytes, access != Access::read, caller);
   const char* p = static_cast<const char*>(address);
   if (bytes == 0 || own_work) return;
-  const OwnWork own;
   if (!current) {
     if (!worker && in_arena(p)) {
       check_host_code(p, bytes, access, strength, caller);
@@ -163,7 +162,12 @@ thread_local int atomics_under_way = 0;   // more than one: an operation whose f
 }  // namespace
 
 void begin_atomic(const volatile void* address) {
-  if (!current || worker->launch->workers == 1 || ++atomics_under_way > 1) return;
+  if (!current || worker->launch->workers == 1) return;
+  const Block& block = *current->block;  // whose shared memory other workers cannot reach
+  if (static_cast<std::size_t>(static_cast<const volatile char*>(address) - block.shared) <
+          block.shared_bytes ||
+      ++atomics_under_way > 1)
+    return;
   AtomicLock& lock = atomic_locks[reinterpret_cast<std::uintptr_t>(address) / 16 % kAtomicLocks];
   for (int tries = 0; lock.taken.exchange(true, std::memory_order_acquire); ++tries)
     if (tries > 100) sched_yield();

@@ -16,6 +16,9 @@ enum class Access : std::uint8_t { read, write, update };
 // stand for what a __syncwarp() has to order.
 enum class Strength : std::uint8_t { plain, is_volatile, atomic };
 
+// The variables that each OS thread has of its own, this one's: simt's headers use some of them. Known from the first look on.
+extern __thread std::uintptr_t own_variables, own_variables_bytes;
+
 // This OS thread's last access may have been a race; the next one tells.
 extern __thread bool in_doubt;
 
@@ -201,7 +204,7 @@ __attribute__((noinline)) void check_elsewhere(const void* address, std::size_t 
   if (at >= block.shared_bytes) {
     // Another thread's stack (of a shuffle, say), what is called from a kernel, built-in variables.
     const bool stack = p - w.stacks_begin < w.stacks_span && !is_shared(address);
-    if (stack || in_module(p) || is_builtin(p)) return;
+    if (stack || in_module(p) || p - own_variables < own_variables_bytes || is_builtin(p)) return;
   } else if (w.pending_copies == 0 && (!kPart || load(block.cells[at / 4].write) == split_mark(&block))) {
     Cell* cell = kPart ? block.byte_cells + at : block.cells + at / 4;
     constexpr unsigned kCells = kPart ? kBytes : kBytes / 4;

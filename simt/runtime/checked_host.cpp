@@ -29,6 +29,9 @@
 #endif
 
 namespace simt {
+
+__thread std::uintptr_t own_variables, own_variables_bytes;
+
 namespace {
 
 #ifdef __GLIBC__
@@ -168,7 +171,7 @@ void check_host_memory(const char* p, std::size_t bytes, bool write, void* calle
   const Launch& launch = *worker->launch;
   const char* closure = static_cast<const char*>(launch.closure);
   if (p >= closure && p < closure + launch.kernel->argument_bytes) return;
-  if (in_module(reinterpret_cast<std::uintptr_t>(p)) || is_of_warps(p)) return;
+  if (in_module(reinterpret_cast<std::uintptr_t>(p))) return;
   // What has passed, as long as nothing is unregistered. Never destroyed: kernels may still run when the
   // program exits.
   static thread_local auto* passes = new std::vector<Range>;
@@ -179,6 +182,8 @@ void check_host_memory(const char* p, std::size_t bytes, bool write, void* calle
   }
   for (const Range& range : *passes)
     if (range.holds(p)) return;
+  if (is_of_warps(p)) return;
+  const OwnWork own;
   const char* begin;
   const char* end;
   if (find_registered(p, &begin, &end)) {
@@ -187,6 +192,10 @@ void check_host_memory(const char* p, std::size_t bytes, bool write, void* calle
   }
   Range range;
   if (in_library(p, &range)) {
+    if (range.holds(reinterpret_cast<const char*>(&own_variables))) {
+      own_variables = range.begin;
+      own_variables_bytes = range.end - range.begin;
+    }
     passes->push_back(range);
     return;
   }
