@@ -17,6 +17,11 @@ __device__ inline float inverse_power(float value) {
   return inverse_power_of_bits(__float_as_uint(value));
 }
 
+// 1 / power, of a power of two that inverse_power gives, without a division.
+__device__ inline float inverse_of_power(float power) {
+  return __uint_as_float((254u << 23) - __float_as_uint(power));
+}
+
 // What every element of a row is multiplied by, twice because the product of both may be no float. The larger one
 // comes first: so nothing is rounded to a denormal that is none in the end, and nothing overflows on the way.
 struct Divisor {
@@ -25,7 +30,7 @@ struct Divisor {
   // power is a power of two, and sum that of the row's (x * power)^2.
   __device__ Divisor(float power, float sum, float eps) {
     float root = sqrtf(sum);
-    norm = root / power;  // exact, or beyond fp32, while root stays a number
+    norm = root * inverse_of_power(power);  // exact, or beyond fp32, while root stays a number
     if (norm <= eps) {
       power = inverse_power(eps);
       root = eps * power;

@@ -222,6 +222,8 @@ OPERATORS = {
     "l2_normalize": Case(lambda x, eps=1e-12: F.normalize(x, dim=-1, eps=eps), [[shape] for shape in ROWS] + [[(3, 7), 0.5]], HALVES, digits=4),
     "l2_normalize_backward": Case(lambda y, dy, norm, eps=1e-12: (dy - y * (y * dy).sum(-1, keepdim=True)) / norm[..., None],
                                   [[shape, shape, positive(*shape[:-1])] for shape in ROWS[2:]], HALVES, digits=30, gradient=False),
+    "l1_norm_step": Case(lambda x, dnorm: (x.abs().sum(-1), dnorm[..., None] * x.sign()), [[shape, fp32(*shape[:-1])] for shape in ROWS[2:]], HALVES,
+                         digits=4, gradient=False),
     "gelu_backward": Case(gradient_of(F.gelu), VECTORS, HALVES, digits=2, gradient=False),
     "gelu_step": Case(lambda x, dy: (F.gelu(x), *gradient_of(F.gelu)(x, dy)), VECTORS, HALVES, digits=2, gradient=False),
     "gray_scott": Case(gray_scott, [[fp32(1, 1), fp32(1, 1), 1], [positive(7, 9), fp32(7, 9), 3, 0.03], [fp32(40, 67), fp32(40, 67), 2, 0.03, 0.05]],

@@ -10,6 +10,11 @@
 namespace day37 {
 namespace {
 
+const bool kGiven = days::skeleton_is_given(
+    "l2_norm", "the divisor and the quotients, of sums that are 0", [](const days::Shape& s) {
+      return days::Given{static_cast<size_t>(s[0] * s[1] + s[0]), false};
+    });
+
 std::vector<days::Variant<L2Normalize<float>>> forward() {
   return days::variants<L2Normalize<float>>("l2_norm");
 }

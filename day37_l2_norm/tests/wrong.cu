@@ -77,7 +77,7 @@ __global__ void flushed_power(L2Normalize<float> p) {
   const Divisor divisor(power, scaled_squares(x, p.cols, power), p.eps);
   write(p, divisor.norm, [&](float value) { return divisor.quotient(value); });
 }
-MUST_REJECT(l2_norm, launch<flushed_power>, "special rows: y[2,0] is nan, expected 1");
+MUST_REJECT(l2_norm, launch<flushed_power>, "special rows: y[2,0] is inf, expected 1");
 
 // eps is compared with the scaled norm, which is at least 1 wherever there is a number. Where there is none, 0 is
 // multiplied by a large power and by 1 / eps, which may be infinite.
