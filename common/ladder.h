@@ -302,6 +302,15 @@ struct Gates {
   double speed = 0;       // share of the device's limit, at least; on a GPU alone
 };
 
+// A gate: a metric's name, as tools/days_cli/metrics.py has it, and the bound.
+struct Gate {
+  const char* name;
+  double bound;
+};
+
+// What is asked of all that could be.
+std::vector<Gate> asked(const Gates& gates);
+
 // The learner's part of a ladder: exercise.cu, until they put a file of their own in its place.
 struct Exercise {
   std::string goal;      // "softmax in at most two reads of each input"

@@ -69,23 +69,12 @@ class Cases {
     json.key("exercise");
     json.open('{');
     if (ladder.exercise_info) {
-      const Exercise& exercise = *ladder.exercise_info;
-      json.member("goal", exercise.goal);
-      json.member("starts", exercise.starts);
-      json.member("solution", exercise.solution);
+      json.member("goal", ladder.exercise_info->goal);
+      json.member("starts", ladder.exercise_info->starts);
+      json.member("solution", ladder.exercise_info->solution);
       json.key("gates");
       json.open('{');
-      json.member("reads_per_input", exercise.gates.reads_per_input);
-      json.member("wasted_sectors", exercise.gates.wasted_sectors);
-      json.member("conflicts", exercise.gates.conflicts);
-      json.member("bytes_per_request", exercise.gates.bytes_per_request);
-      json.member("atomics_per_input", exercise.gates.atomics_per_input);
-      json.member("under_way", exercise.gates.under_way);
-      json.member("loads_first", exercise.gates.loads_first);
-      json.member("launches", exercise.gates.launches);
-      json.member("blocks", exercise.gates.blocks);
-      json.member("workspace", exercise.gates.workspace);
-      json.member("speed", exercise.gates.speed);
+      for (const Gate& gate : asked(ladder.exercise_info->gates)) json.member(gate.name, gate.bound);
       json.close();
     }
     json.close();

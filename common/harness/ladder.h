@@ -214,6 +214,26 @@ void LadderInfo::add_baseline(const char* baseline) {
   rows.push_back(std::move(row));
 }
 
+std::vector<Gate> asked(const Gates& gates) {
+  const Gates none;
+  std::vector<Gate> found;
+  const auto gate = [&](const char* name, auto member) {
+    if (gates.*member != none.*member) found.push_back({name, static_cast<double>(gates.*member)});
+  };
+  gate("reads_per_input", &Gates::reads_per_input);
+  gate("wasted_sectors", &Gates::wasted_sectors);
+  gate("conflicts", &Gates::conflicts);
+  gate("bytes_per_request", &Gates::bytes_per_request);
+  gate("atomics_per_input", &Gates::atomics_per_input);
+  gate("under_way", &Gates::under_way);
+  gate("loads_first", &Gates::loads_first);
+  gate("launches", &Gates::launches);
+  gate("blocks", &Gates::blocks);
+  gate("workspace", &Gates::workspace);
+  gate("speed", &Gates::speed);
+  return found;
+}
+
 void LadderInfo::set_exercise(const char* goal, const char* starts, const char* solution,
                               const Gates& gates) {
   rows.back().exercise = true;
@@ -393,22 +413,7 @@ inline void describe(Json& json, const Exercise& exercise) {
   json.member("solution", exercise.solution);
   json.key("gates");
   json.open_flat('{');
-  const Gates& gates = exercise.gates;
-  const Gates none;
-  const auto member = [&](const char* name, auto value, auto nothing) {
-    if (value != nothing) json.member(name, value);
-  };
-  member("reads_per_input", gates.reads_per_input, none.reads_per_input);
-  member("wasted_sectors", gates.wasted_sectors, none.wasted_sectors);
-  member("conflicts", gates.conflicts, none.conflicts);
-  member("bytes_per_request", gates.bytes_per_request, none.bytes_per_request);
-  member("atomics_per_input", gates.atomics_per_input, none.atomics_per_input);
-  member("under_way", gates.under_way, none.under_way);
-  member("loads_first", gates.loads_first, none.loads_first);
-  member("launches", gates.launches, none.launches);
-  member("blocks", gates.blocks, none.blocks);
-  member("workspace", gates.workspace, none.workspace);
-  member("speed", gates.speed, none.speed);
+  for (const Gate& gate : asked(exercise.gates)) json.member(gate.name, gate.bound);
   json.close();
   json.close();
 }

@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 from unittest import mock
 
 import support
-from days_cli import catalog, counting, exercises, gates, judge, main, outputs, paths, programs, stages, traces
+from days_cli import catalog, counting, exercises, judge, main, metrics, outputs, paths, programs, stages, traces
 from days_cli.commands import hint
 from days_cli.errors import DaysError
 from days_cli.patterns import pattern
@@ -375,12 +375,11 @@ class Files(unittest.TestCase):
 
     def test_gates_on_launches_and_workspace(self):
         kernel = judge.Kernel(self.day)
-        none = {gate.key: gate.unset for gate in gates.GATES}
-        counted = {**{gate.key: 0 for gate in gates.GATES}, "launches": 2, "workspace": 4096, "blocks": 8}
+        counted = {**{gate.key: 0 for gate in metrics.EXERCISE}, "launches": 2, "workspace": 4096, "blocks": 8}
         few = mock.Mock(blocks=8, block=(32, 8, 1), lines=[])
         few.name = "few_kernel"
         with mock.patch.object(counting, "measure", lambda kernel: (counted, [few], [])):
-            stage = judge.counters(kernel, {**none, "blocks": 64})
+            stage = judge.counters(kernel, {"blocks": 64})
             self.assertEqual((stage.verdict, stage.about, stage.lines[0]), ("FAIL", "blocks of the smallest launch 8, at least 64",
                                                                             "Launched: few_kernel with 8 blocks of 256 threads"))
             for asked, verdict, about in (({"launches": 1}, "FAIL", "launches 2, at most 1"),
@@ -388,13 +387,12 @@ class Files(unittest.TestCase):
                                           ({"workspace": 0}, "FAIL", "bytes of workspace written 4096, at most 0"),
                                           ({"workspace": 4096}, "ok", "bytes of workspace written 4096, at most 4096"),
                                           ({}, "skip", "this exercise has no gate on counters")):
-                stage = judge.counters(kernel, {**none, **asked})
+                stage = judge.counters(kernel, asked)
                 self.assertEqual((stage.verdict, stage.about), (verdict, about))
 
     def test_waste_of_fewer_sectors_passes(self):
         """Blocks of 16 x 16 ask for half sectors, and for fewer of them than blocks of 32 x 8 do."""
-        none = {gate.key: gate.unset for gate in gates.GATES}
-        counted = {gate.key: 0 for gate in gates.GATES}
+        counted = {gate.key: 0 for gate in metrics.EXERCISE}
         line = mock.Mock(space="global", sectors=4, least=2, file="my/day05.cu", line=7, verb="read", text="a[i]")
         launch = mock.Mock(lines=[line])
 
@@ -404,7 +402,7 @@ class Files(unittest.TestCase):
             for sectors, verdict, about in ((1800, "ok", "wasted sectors 50%, 1,800 sectors in all, lanes_across moves 2,000"),
                                             (2001, "FAIL", "wasted sectors 50%, at most 10%")):
                 mine = dict(counted, wasted_sectors=0.5, sectors=sectors)
-                stage = judge.counters(judge.Kernel(self.day), {**none, "wasted_sectors": 0.1, "conflicts": -1}, "lanes_across")
+                stage = judge.counters(judge.Kernel(self.day), {"wasted_sectors": 0.1}, "lanes_across")
                 self.assertEqual((stage.verdict, stage.about), (verdict, about))
 
     def test_launches_are_measured(self):

@@ -11,7 +11,7 @@ from pathlib import Path
 from unittest import mock
 
 import support
-from days_cli import counting, exercises, gates, judge, programs, run_build
+from days_cli import counting, exercises, judge, programs, run_build
 from days_cli.errors import DaysError
 
 FAULTS = Path(__file__).resolve().with_name("faults.cu")
@@ -181,7 +181,7 @@ class Fake(support.Case):
         self.assertIn("before it was through, at checking x, 4", raised.exception.message)
         kernel = mock.Mock(flags=(), variant="x")
         kernel.program = lambda **_: program
-        stage = judge.counters(kernel, {**{gate.key: gate.unset for gate in gates.GATES}, "reads_per_input": 2})
+        stage = judge.counters(kernel, {"reads_per_input": 2})
         self.assertEqual(stage.verdict, "FAIL")
 
     def test_limits(self):

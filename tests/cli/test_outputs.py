@@ -248,8 +248,8 @@ class NoTraceback(support.Case):
         mine.mkdir()
         (mine / exercises.my_file(day).name).write_bytes(b"// caf\xe9 \xff\n")
         script = ("import sys; sys.path.insert(0, sys.argv[1])\n"
-                  "from days_cli import counting, gates, main\n"
-                  "counting.measure = lambda kernel: ({gate.key: 0 for gate in gates.GATES}, [], [])\n"
+                  "from days_cli import counting, main, metrics\n"
+                  "counting.measure = lambda kernel: ({gate.key: 0 for gate in metrics.EXERCISE}, [], [])\n"
                   "sys.exit(main.main(['solution', '1', '--yes']))\n")
         for encoding in ("utf-8", "ascii"):
             done = subprocess.run([sys.executable, "-B", "-c", script, str(ROOT / "tools")], check=False, stdout=subprocess.PIPE,

@@ -13,7 +13,7 @@ import unittest
 from unittest import mock
 
 import support
-from days_cli import catalog, kernel_sources, ladders, paths, python_judge, python_ladders, python_metrics, python_setup, rungs, stages
+from days_cli import catalog, kernel_sources, ladders, metrics, paths, python_judge, python_ladders, python_setup, rungs, stages
 from days_cli.errors import DaysError
 
 _LADDER = '''
@@ -47,14 +47,14 @@ class Ladders(support.Case):
         """Larger blocks share more within a wave as well."""
         day = catalog.resolve("90", "check")
         rung = rungs.of_day(day)["wide"]
-        values = {metric.key: 1.0 for metric in python_metrics.METRICS}
+        values = {metric.key: 1.0 for metric in metrics.TRITON}
         measured = {"plain": {"programs": 256, "wave_reads": 8.5}, "wide": {"programs": 256, "wave_reads": 5.0}}
-        known = lambda kernel: python_judge.Measured({**values, **measured[kernel.variant]}, python_metrics.METRICS)  # noqa: E731
+        known = lambda kernel: python_judge.Measured({**values, **measured[kernel.variant]}, metrics.TRITON)  # noqa: E731
         self.replace(python_judge, "_known", known)
         gates, says = python_judge.asked_of(rung)
         self.assertIn("Asked: programs 256, as both have: their tiles stay as large.", says)
         for mine, verdict in ((256, "ok"), (128, "FAIL"), (512, "FAIL")):
-            found = python_judge.Measured({**values, "programs": mine, "wave_reads": 5.0}, python_metrics.METRICS)
+            found = python_judge.Measured({**values, "programs": mine, "wave_reads": 5.0}, metrics.TRITON)
             self.replace(python_judge, "measure", lambda *_, found=found: found)
             self.assertEqual(python_judge.counters(python_judge.Kernel(day, "wide", "mine.py"), gates).verdict, verdict)
         measured["wide"]["programs"] = 64

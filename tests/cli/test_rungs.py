@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from unittest import mock
 
 import support  # noqa: F401 (days_cli is found by it)
-from days_cli import catalog, compiler_messages, console, counting, cpp_ladders, exercises, gpu, judge, ladders, main, paths, rung_gates, rungs, stages, traces
+from days_cli import catalog, compiler_messages, console, counting, cpp_ladders, exercises, gpu, judge, ladders, main, metrics, paths, rung_gates, rungs, stages, traces
 from days_cli.errors import DaysError
 
 
@@ -181,11 +181,11 @@ class Starts(unittest.TestCase):
                 self.assertEqual(rungs.version(found) == version, same)
 
 
-NOTHING = {metric.key: 0 for metric in (*rung_gates.COUNTERS, *rung_gates.BESIDES, rung_gates.BLOCKS, rung_gates.UNDER_WAY, rung_gates.IDLE, rung_gates.THREADS)} | {"bulk_bytes": 0}
+NOTHING = {metric.key: 0 for metric in (*metrics.COUNTERS, *metrics.BESIDES, metrics.BLOCKS, metrics.UNDER_WAY, metrics.IDLE, metrics.THREADS)} | {"bulk_bytes": 0}
 
 
 class Gates(unittest.TestCase):
-    def falls(self, start, goal, metrics=rung_gates.COUNTERS):
+    def falls(self, start, goal, metrics=metrics.COUNTERS):
         return {ask.metric.key: ask.limit for ask in rung_gates._falls({**NOTHING, **start}, {**NOTHING, **goal}, metrics)}
 
     def test_what_falls_is_asked_near_the_goal(self):
@@ -221,25 +221,25 @@ class Gates(unittest.TestCase):
         for start in (1, 2, 7, 19, 20, 33, 1000, 987654):
             for goal in (0, 1, 5, 16, 800):
                 if start >= 1.25 * goal and start > goal:
-                    for metric in (*rung_gates.COUNTERS, *rung_gates.BESIDES):
+                    for metric in (*metrics.COUNTERS, *metrics.BESIDES):
                         limit = rung_gates._limit(metric, start, goal)
                         self.assertTrue(goal <= limit < start, (metric.key, start, goal, limit))
 
     def test_large_figures_have_no_decimals(self):
-        reads = rung_gates.COUNTERS[0]
+        reads = metrics.COUNTERS[0]
         self.assertEqual([reads.shown(value) for value in (1.128, 19.5, 160.25)], ["1.13", "19.50", "160"])
         self.assertEqual(rung_gates._limit(reads, 256, 160.125), 170)
 
     def test_a_large_gain_leaves_no_more_than_four_times_the_goal(self):
-        self.assertEqual(rung_gates._limit(rung_gates.COUNTERS[0], 225, 2), 8)
-        self.assertEqual(rung_gates._limit(rung_gates.COUNTERS[1], 1000000, 1000), 4000)
+        self.assertEqual(rung_gates._limit(metrics.COUNTERS[0], 225, 2), 8)
+        self.assertEqual(rung_gates._limit(metrics.COUNTERS[1], 1000000, 1000), 4000)
 
     def test_no_barrier_is_none(self):
-        self.assertEqual(self.falls({"barriers": 128}, {}, rung_gates.BESIDES), {"barriers": 0})
+        self.assertEqual(self.falls({"barriers": 128}, {}, metrics.BESIDES), {"barriers": 0})
 
     def test_more_under_way_is_asked_where_nothing_falls(self):
         early = {**NOTHING, "barriers": 64, "under_way": 8192}
-        self.assertEqual([(ask.metric.key, ask.limit, ask.more) for ask in rung_gates._rises(NOTHING, early)], [("under_way", 7372, True)])
+        self.assertEqual([(ask.metric.key, ask.limit, not ask.metric.most) for ask in rung_gates._rises(NOTHING, early)], [("under_way", 7372, True)])
         self.assertEqual(rung_gates._rises(early, {**early, "under_way": 8200}), [])
         self.assertEqual(rung_gates._rises(early, NOTHING), [])
         gates = self.find({("shared", ""): {"barriers": 128}, ("padded", ""): early})
@@ -349,7 +349,7 @@ class Told(unittest.TestCase):
         self.addCleanup(patch.stop)
         self.rung = rung("13 padded")
         self.padded = rung_gates.Gates("counters", rung_gates._falls(
-            {**NOTHING, "bank_conflicts": 1015808, "shared_requests": 65536}, NOTHING, rung_gates.COUNTERS),
+            {**NOTHING, "bank_conflicts": 1015808, "shared_requests": 65536}, NOTHING, metrics.COUNTERS),
             notes={"bank_conflicts": "`tile[x][y]` takes 32 wavefronts a request."})
 
     def run_days(self, *arguments):
@@ -388,7 +388,7 @@ class Told(unittest.TestCase):
         self.assertIn("3 counters: bank conflicts 1,015,808", exercises.progress(self.rung)["last"])
 
     def test_what_the_rung_before_had_is_not_to_be_lost(self):
-        gates = rung_gates.Gates("code", [rung_gates.Ask(rung_gates.CODE[1], 4224, 4096, 4096)],
+        gates = rung_gates.Gates("code", [rung_gates.Ask(metrics.CODE[1], 4224, 4096, 4096)],
                                  kept=rung_gates._kept(NOTHING, {**NOTHING, "shared_requests": 65536}))
         with mock.patch.object(rung_gates, "code_of", return_value={"shared_bytes": 4096}):
             code, out, _ = self.check({"bank_conflicts": 1015808}, gates=gates, words=("13", "swizzled"))
@@ -399,7 +399,7 @@ class Told(unittest.TestCase):
             self.assertEqual(self.check({"bank_conflicts": 6000}, gates=gates, words=("13", "swizzled"))[0], 0)
 
     def test_blocks_that_do_nothing_are_not_to_be_brought_in(self):
-        gates = rung_gates.Gates("counters", [rung_gates.Ask(rung_gates.COUNTERS[3], 400, 100, 130)],
+        gates = rung_gates.Gates("counters", [rung_gates.Ask(metrics.COUNTERS[3], 400, 100, 130)],
                                  kept=rung_gates._kept({**NOTHING, "requests": 400, "blocks": 400}, {**NOTHING, "requests": 100, "blocks": 100}))
         code, out, _ = self.check({"requests": 100, "idle_blocks": 300}, gates=gates)
         self.assertEqual(code, 1)
@@ -408,7 +408,7 @@ class Told(unittest.TestCase):
 
     def test_nor_are_blocks_that_load_for_nothing(self):
         counts = {**NOTHING, "threads": 65536}
-        gates = rung_gates.Gates("counters", [rung_gates.Ask(rung_gates.COUNTERS[3], 400, 100, 130)],
+        gates = rung_gates.Gates("counters", [rung_gates.Ask(metrics.COUNTERS[3], 400, 100, 130)],
                                  kept=rung_gates._kept({**counts, "requests": 400}, {**counts, "requests": 100}))
         code, out, _ = self.check({"requests": 100, "threads": 262144}, gates=gates)
         self.assertEqual(code, 1)
@@ -452,7 +452,7 @@ class Told(unittest.TestCase):
     def test_counters_are_not_all_where_the_header_says_that_a_gpu_judges(self):
         self.assertEqual(rung_gates._on_gpu(rung("14 vectors")), "four loads under way in each thread")
         self.assertEqual(rung_gates._on_gpu(rung("13 padded")), "")
-        gates = rung_gates.Gates("counters", [rung_gates.Ask(rung_gates.COUNTERS[3], 400, 100, 130)], on_gpu="four loads at a time")
+        gates = rung_gates.Gates("counters", [rung_gates.Ask(metrics.COUNTERS[3], 400, 100, 130)], on_gpu="four loads at a time")
         code, out, _ = self.check({"requests": 400}, gates=gates)
         self.assertEqual(code, 1)
         self.assertIn("Asked: four loads at a time. No counter shows that: it is judged by the speed, on a GPU.", " ".join(out.split()))

@@ -13,7 +13,7 @@ from pathlib import Path
 from days_cli import console, counting, ladders, paths, programs, run_build, stages, wide_indices
 from days_cli import gpu as gpus
 from days_cli.errors import ENVIRONMENT, USAGE, WRONG, DaysError
-from days_cli.gates import GATES
+from days_cli.metrics import EXERCISE
 from days_cli.patterns import pattern
 from days_cli.stages import Stage, Told
 
@@ -173,41 +173,43 @@ def _moves_less(kernel, values, solution):
 
 
 def counters(kernel, gates, solution=""):
-    """Stage 3. solution: the rung that solves the exercise."""
-    wanted = [gate for gate in GATES if gate.is_set(gates)]
+    """Stage 3. gates: {a metric's key: its bound}; solution: the rung that solves the exercise."""
+    wanted = [metric for metric in EXERCISE if metric.key in gates]
     if not wanted:
         return Stage("counters", "skip", "this exercise has no gate on counters")
+    told, missed = [], []
     try:
         values, launches, _ = counting.measure(kernel)
-        found = []
-        for gate in wanted:
-            holds, less = gate.holds(values[gate.key], gates), ""
-            if not holds and gate.key == "wasted_sectors":
+        for metric in wanted:
+            value, bound = values[metric.key], gates[metric.key]
+            holds, less = metric.holds(value, bound), ""
+            if not holds and metric.key == "wasted_sectors":
                 less = _moves_less(kernel, values, solution)
-            found.append((gate.key, holds or bool(less),
-                          f"{gate.label} {gate.form.format(values[gate.key])}, {less or gate.bound(gates)}"))
+            told.append((holds or bool(less), f"{metric.label} {metric.shown(value)}, {less or metric.bound(bound)}"))
+            missed += [] if told[-1][0] else [metric.key]
     except DaysError as error:
         if error.code != WRONG:
             raise
         return Stage("counters", "FAIL", error.message)
-    missed = {key: text for key, holds, text in found if not holds}
-    if not missed:
-        return Stage("counters", "ok", "; ".join(text for _, _, text in found))
-    lines = []
-    if list(missed) == ["blocks"]:
+    return stages.counters(told, lambda: [*_where(missed, gates, launches), "Why: ./days explain "
+                                          f"{kernel.day.number} {kernel.variant}"])
+
+
+def _where(missed, gates, launches):
+    """The launch, or the line, that is behind it."""
+    if missed == ["blocks"]:
         few = min(launches, key=lambda launch: launch.blocks)
-        lines.append(f"Launched: {few.name} with {few.blocks:,} blocks of {math.prod(few.block)} threads")
-    elif gates["wasted_sectors"] < 1 or gates["conflicts"] >= 0:
-        worst = max((line for launch in launches for line in launch.lines if line.space in ("global", "shared")),
-                    key=lambda line: max(line.sectors - line.least, 0) if line.space == "global" else line.conflicts)
-        lines.append(f"{worst.file}:{worst.line}  {worst.verb} {worst.text.strip()}")
-    word = "exercise" if kernel.variant == "exercise" else kernel.variant
-    return Stage("counters", "FAIL", "; ".join(missed.values()), [*lines, f"Why: ./days explain {kernel.day.number} {word}"])
+        return [f"Launched: {few.name} with {few.blocks:,} blocks of {math.prod(few.block)} threads"]
+    if "wasted_sectors" not in gates and "conflicts" not in gates:
+        return []
+    worst = max((line for launch in launches for line in launch.lines if line.space in ("global", "shared")),
+                key=lambda line: max(line.sectors - line.least, 0) if line.space == "global" else line.conflicts)
+    return [f"{worst.file}:{worst.line}  {worst.verb} {worst.text.strip()}"]
 
 
 def speed(kernel, gates):
     """Stage 4."""
-    skipped = stages.no_speed(gates["speed"])
+    skipped = stages.no_speed(gates.get("speed"))
     if skipped:
         return skipped
     table, failed = timed(kernel, [kernel.variant])

@@ -126,6 +126,18 @@ TRITON = (  # in the order in which a rung is asked for them
 )
 
 
+class _Exact(Metric):
+    def holds(self, value, bound):
+        return value == bound
+
+    def bound(self, limit):
+        return self.form.format(limit)
+
+
+# Asked where only the order of programs is to change, or their products.
+PROGRAMS_KEPT = _Exact("programs", "programs", "{:,.0f}", 0.5)
+
+
 def of_counts(counted):
     """Of what the program's `count` answers."""
     lines = [line for launch in counted["launches"] for line in launch["lines"]]

@@ -9,7 +9,7 @@ import os
 import tempfile
 from pathlib import Path
 
-from days_cli import console, outputs, paths, programs, python_day, python_explain, python_metrics, python_setup, stages
+from days_cli import console, metrics, outputs, paths, programs, python_day, python_explain, python_setup, stages
 from days_cli.errors import WRONG, DaysError
 
 _SECONDS = 600  # all of a command; DAYS_CHECK_SECONDS gives more
@@ -134,7 +134,7 @@ def explain(name, given):
         return 0
     console.write(printed)
     console.say(console.paint(f"{name}, {found['function']}()", "bold"))
-    console.say(f"Bytes from Triton's interpreter, instructions of sm_{python_metrics.ARCHITECTURE} from its compiler")
+    console.say(f"Bytes from Triton's interpreter, instructions of sm_{metrics.ARCHITECTURE} from its compiler")
     python_explain.say_launches(run["launches"], made)
     moved = {op: sum(line["bytes"] for one in run["launches"] for line in one["lines"] if line["op"] == op) for op in ("load", "store", "atomic")}
     sectors = 32 * sum(line["sectors"] for one in run["launches"] for line in one["lines"] if line["op"] != "atomic")

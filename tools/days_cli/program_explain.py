@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 
 import drawing
-from days_cli import console, gpu, outputs, paths, program_day, programs, timeline
+from days_cli import console, gpu, metrics, outputs, paths, program_day, programs, timeline
 from days_cli.errors import WRONG, DaysError
 
 _PICTURES = paths.BUILD / "explain"
@@ -51,7 +51,7 @@ def _run(command, environment=None):
 
 def _json(day, lines, target):
     found = {"day": day.target, "programs": [
-        {"program": name, **{gate: value(line) for gate, (_, value) in timeline.GATES.items()},
+        {"program": name, **metrics.of_timeline(line),
          "operations": [{"number": o.number, "kind": o.kind, "name": o.name, "stream": o.stream, "bytes": o.bytes, "place": o.place,
                          "step": o.begin} for o in line.operations]} for name, line in lines.items()]}
     outputs.put_json(target, found)

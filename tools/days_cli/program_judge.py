@@ -2,6 +2,7 @@
 """The stages of a program day's exercise: the same four as a ladder's (stages.py), of a program that checks itself."""
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 import tempfile
@@ -9,27 +10,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from days_cli import gpu as gpus
-from days_cli import paths, program_day, program_explain, programs, run_build, stages, timeline
+from days_cli import metrics, paths, program_day, program_explain, programs, run_build, stages, timeline
 from days_cli.errors import ENVIRONMENT, WRONG, DaysError
+from days_cli.metrics import Metric
 from days_cli.stages import Stage
 
 _SIZES = ("", "1", "257", "10007")  # "": the program's own
 _WANTED = re.compile(r"(\w+) *(<=|>=) *(\d+(?:\.\d+)?)%")
 
 
-@dataclass(frozen=True)
-class Gate:
-    """name: in timeline.GATES, or "speed", of what the program calls its limit."""
-    name: str
-    sign: str  # <= or >=
-    bound: float
-
-    def holds(self, value):
-        return value <= self.bound if self.sign == "<=" else value >= self.bound
-
-    def text(self, value):
-        return (f"{timeline.GATES[self.name][0]}: {value:.0%}, at {'most' if self.sign == '<=' else 'least'} "
-                f"{self.bound:.0%}")
+_SPEED = Metric("speed", "its limit", "{:.0%}", most=False)  # of what the program calls its limit
+_METRICS = metrics.by_key((*metrics.TIMELINE, _SPEED))
 
 
 @dataclass
@@ -38,7 +29,7 @@ class Exercise:
     goal: str
     starts: str
     solution: str
-    gates: list
+    gates: list  # of (Metric, its bound)
 
 
 def exercise_of(day):
@@ -54,10 +45,10 @@ def exercise_of(day):
     gates = []
     for text in front.get("gates", []):
         found = _WANTED.fullmatch(str(text))
-        if not found or found[1] not in (*timeline.GATES, "speed"):
-            raise DaysError(f"{note}: a gate is {' or '.join((*timeline.GATES, 'speed'))}, <= or >=, and a share in %, not {text}",
+        if not found or found[1] not in _METRICS:
+            raise DaysError(f"{note}: a gate is {' or '.join(_METRICS)}, <= or >=, and a share in %, not {text}",
                             code=WRONG)
-        gates.append(Gate(found[1], found[2], float(found[3]) / 100))
+        gates.append((dataclasses.replace(_METRICS[found[1]], most=found[2] == "<="), float(found[3]) / 100))
     return Exercise(str(front["goal"]), front["starts"], front["solution"], gates)
 
 
@@ -112,18 +103,16 @@ def race_free(judged):
 
 
 def counters(judged, gates):
-    wanted = [gate for gate in gates if gate.name in timeline.GATES]
+    wanted = [(metric, bound) for metric, bound in gates if metric.key != _SPEED.key]
     if not wanted:
         return Stage("counters", "skip", "this exercise has no gate on what its streams allow")
     line = program_explain.of_program(judged.build())
     if not line.of("kernel"):
         return Stage("counters", "FAIL", "no kernel ran")
-    found = [(gate.holds(timeline.GATES[gate.name][1](line)), gate.text(timeline.GATES[gate.name][1](line))) for gate in wanted]
-    missed = [text for holds, text in found if not holds]
-    if not missed:
-        return Stage("counters", "ok", "; ".join(text for _, text in found))
-    return Stage("counters", "FAIL", "; ".join(missed), [*timeline.drawing(line), "", *timeline.waiting(line),
-                 timeline.LEGEND, f"More: ./days explain {judged.day.number} {_name(judged)}"])
+    values = metrics.of_timeline(line)
+    return stages.counters([(metric.holds(values[metric.key], bound), f"{metric.label}: {metric.shown(values[metric.key])}, {metric.bound(bound)}")
+                            for metric, bound in wanted], lambda: [
+        *timeline.drawing(line), "", *timeline.waiting(line), timeline.LEGEND, f"More: ./days explain {judged.day.number} {_name(judged)}"])
 
 
 def _name(judged):
@@ -132,8 +121,8 @@ def _name(judged):
 
 
 def speed(judged, gates):
-    gate = next((gate for gate in gates if gate.name == "speed"), None)
-    skipped = stages.no_speed(gate and gate.bound)
+    metric, least = next(((metric, bound) for metric, bound in gates if metric.key == _SPEED.key), (_SPEED, 0))
+    skipped = stages.no_speed(least)
     if skipped:
         return skipped
     with tempfile.TemporaryDirectory() as folder:
@@ -145,8 +134,8 @@ def speed(judged, gates):
     shares = [row["of_limit"] for row in table["rows"] if "of_limit" in row]
     if not shares:
         return Stage("speed", "FAIL", "the program has measured nothing beside its limit")
-    about = f"{max(shares):.0%} of the {table['limit']['name']} on this {gpus.detect().gpu.name}, at least {gate.bound:.0%}"
-    return Stage("speed", "ok" if gate.holds(max(shares)) else "FAIL", about)
+    about = f"{max(shares):.0%} of the {table['limit']['name']} on this {gpus.detect().gpu.name}, at least {least:.0%}"
+    return Stage("speed", "ok" if metric.holds(max(shares), least) else "FAIL", about)
 
 
 def run_stages(judged, gates, told):

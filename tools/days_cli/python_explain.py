@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 
-from days_cli import console, exercises, outputs, paths, python_day, python_judge, python_ladders, python_metrics, rungs, sass
+from days_cli import console, exercises, metrics, outputs, paths, python_day, python_judge, python_ladders, rungs, sass
 from days_cli.errors import WRONG, DaysError
 
 _FLAGS = ("--file", "--backend")
@@ -52,11 +52,11 @@ def _counters(day, names, given):
         outputs.put_json(given.get("--json"), {"variants": [{"day": day.target, "variant": name, **values} for name, values in found.items()]})
         return 0
     console.say(console.paint(f"Day {day.label}: what is counted of its rungs", "bold"))
-    metrics = next(iter(found.values())).metrics
-    across = max(len(metric.label) for metric in metrics) + 2
+    counted = next(iter(found.values())).metrics
+    across = max(len(metric.label) for metric in counted) + 2
     width = max(11, *(len(name) + 2 for name in found))
     console.say(f"{'':{across}}" + "".join(f"{name:>{width}}" for name in found))
-    for metric in metrics:
+    for metric in counted:
         console.say(f"{metric.label:{across}}" + "".join(f"{metric.shown(values[metric.key]) if metric.key in values else '-':>{width}}"
                                                          for values in found.values()))
     return 0
@@ -79,10 +79,10 @@ def _rung(day, name, rung, given, more):
         raise DaysError(f"{day.label}, {name}: no kernel ran" + "".join(f"; {note}" for note in counted["notes"]), code=WRONG)
     shape = " x ".join(map(str, counted["shape"]))
     console.say(console.paint(f"Day {day.number:02d} {counted['ladder']}, {name}: {shape} {counted['type']}", "bold"))
-    console.say(f"Bytes from Triton's interpreter, instructions of sm_{python_metrics.ARCHITECTURE} from its compiler")
+    console.say(f"Bytes from Triton's interpreter, instructions of sm_{metrics.ARCHITECTURE} from its compiler")
     say_launches(counted["launches"], made)
     console.say()
-    values = python_metrics.of_counts(counted)
+    values = metrics.of_counts(counted)
     for line in console.wrap(f"In all: {values['reads_per_input']:.2f} bytes loaded for each byte of input, {values['writes_per_output']:.2f} "
                              f"stored for each of output, {values['wasted_sectors']:.0%} of the sectors wasted at best."):
         console.say(line)
@@ -101,7 +101,7 @@ def _rung(day, name, rung, given, more):
 
 def say_launches(launches, made):
     """The lines of each kernel that was launched, counted and compiled."""
-    code = next(one for one in made if one["sm"] == python_metrics.ARCHITECTURE)
+    code = next(one for one in made if one["sm"] == metrics.ARCHITECTURE)
     for number, launch in enumerate(_alike(launches)):
         _launch(launch, code["kernels"], number)
 
@@ -176,7 +176,7 @@ def say_architectures(made):
             for line in console.wrap(f"sm_{one['sm']}  refused: {one['refused']}", "       ", ""):
                 console.say(line)
             continue
-        values = python_metrics.of_code(one)
+        values = metrics.of_code(one)
         size = lambda count: f"{count:,} B" if count else "-"
         console.say(f"sm_{one['sm']:<4}{values['registers']:>10}{size(values['spilled']):>8}{size(values['shared']):>10}"
                     f"{_bits(values['load_bits']):>13}{values['instructions']:>14}  {_tensor(one)}")
@@ -187,7 +187,7 @@ def _bits(count):
 
 
 def _tensor(made):
-    counts = sum(map(python_metrics.instructions, made["kernels"]), Counter())
+    counts = sum(map(metrics.instructions, made["kernels"]), Counter())
     names = sorted({kind.split(".")[0] for kind in counts if sass.grouped({kind: 1})["tensor"]})
     return ", ".join(f"{sum(n for kind, n in counts.items() if kind.split('.')[0] == name)} {name}" for name in names) or "none"
 
@@ -197,7 +197,7 @@ def _day(day, given, more):
     collected = {}
     for name in names:
         try:
-            collected[name] = _asked(day, name, more, lines=False, arch="" if given.get("--json") else str(python_metrics.ARCHITECTURE))
+            collected[name] = _asked(day, name, more, lines=False, arch="" if given.get("--json") else str(metrics.ARCHITECTURE))
         except DaysError as error:
             if error.code == WRONG or more:
                 collected[name] = None
@@ -207,7 +207,7 @@ def _day(day, given, more):
         outputs.put_json(given.get("--json"), {"variants": [{"day": day.target, "variant": name, **found[0], "compiled": found[1]}
                                                             for name, found in collected.items() if found]})
         return 0
-    console.say(console.paint(f"Day {day.label}, counted in Triton's interpreter; code of sm_{python_metrics.ARCHITECTURE}", "bold"))
+    console.say(console.paint(f"Day {day.label}, counted in Triton's interpreter; code of sm_{metrics.ARCHITECTURE}", "bold"))
     width = max(len(name) for name in names) + 1
     wave = next((found[0]["wave"] for found in collected.values() if found and found[0]["wave"]), 0)
     third = "wave/in" if wave else "stored/out"
@@ -216,9 +216,9 @@ def _day(day, given, more):
         if not found:
             console.say(f"{name:<{width}}  does not run with these flags")
             continue
-        values = python_metrics.of_counts(found[0])
-        code = next(one for one in found[1] if one["sm"] == python_metrics.ARCHITECTURE)
-        values.update(python_metrics.of_code(code))
+        values = metrics.of_counts(found[0])
+        code = next(one for one in found[1] if one["sm"] == metrics.ARCHITECTURE)
+        values.update(metrics.of_code(code))
         count = f"{values['wave_reads']:.2f}" if found[0]["wave"] else "-" if wave else f"{values['writes_per_output']:.2f}"
         console.say(f"{name:<{width}}{values['programs']:>10,}{values['reads_per_input']:>11.2f}{count:>12}"
                     f"{values['wasted_sectors']:>8.0%}{_bits(values['load_bits']):>13}{values['instructions']:>14}")

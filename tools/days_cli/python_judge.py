@@ -10,29 +10,18 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from days_cli import console, counting, exercises, paths, programs, python_day, python_ladders, python_metrics, stages
+from days_cli import console, counting, exercises, metrics, paths, programs, python_day, python_ladders, stages
 from days_cli import gpu as gpus
 from days_cli.errors import ENVIRONMENT, USAGE, WRONG, DaysError
+from days_cli.metrics import ARCHITECTURE, PROGRAMS_KEPT, TRITON
 from days_cli.patterns import pattern
-from days_cli.python_metrics import ARCHITECTURE, BY_KEY, METRICS, Metric
 from days_cli.stages import Stage, Told
 
 _LEAST = 1.25  # a factor between two rungs that counts
-
-
-class _Exact(Metric):
-    def holds(self, value, bound):
-        return value == bound
-
-    def bound(self, limit):
-        return self.form.format(limit)
-
-
 # Of a rung that changes the order of its programs or their products alone. A larger tile shares more within a wave, too, and a smaller
 # one takes more of the tensor cores' instructions; both make another number of programs, and are another idea.
 _OF_TILES = {"wave_reads", "tensor"}
 _KEPT = "programs_kept"
-_PROGRAMS = _Exact("programs", "programs", "{:,.0f}", 0.5)
 
 
 @dataclass
@@ -167,15 +156,14 @@ def race_free(kernel):
 class Measured(dict):
     """{a metric's key: what a kernel has}, with the Metrics that there are of it."""
 
-    def __init__(self, values, metrics):
+    def __init__(self, values, of):
         super().__init__(values)
-        self.metrics = metrics
+        self.metrics = of
 
 
 def _own_metrics(told):
     """The metrics of a ladder that counts itself, as the program tells them."""
-    return tuple(python_metrics.Metric(one["key"], one["label"], one["form"], one["apart"], False, one["most"], tuple(one["implied"]))
-                 for one in told)
+    return tuple(metrics.Metric(**{**{key: value for key, value in one.items() if key != "value"}, "implied": tuple(one["implied"])}) for one in told)
 
 
 def measure(kernel, code=True):
@@ -185,13 +173,13 @@ def measure(kernel, code=True):
         raise DaysError(f"{kernel.variant} is wrong at " + " x ".join(map(str, counted["shape"])), code=WRONG)
     if kernel.ladder["by"] != "triton":
         return Measured({one["key"]: one["value"] for one in counted["counters"]}, _own_metrics(counted["counters"]))
-    values = python_metrics.of_counts(counted)
+    values = metrics.of_counts(counted)
     if code:
         made = python_day.asked(kernel.day, ["compile", *kernel.flags, "--arch", str(ARCHITECTURE)], f"compiling {kernel.variant}")[0]
         if "refused" in made:
             raise DaysError(f"the compiler refuses {kernel.variant}: {made['refused']}", code=WRONG)
-        values.update(python_metrics.of_code(made))
-    return Measured(values, METRICS)
+        values.update(metrics.of_code(made))
+    return Measured(values, TRITON)
 
 
 def counters(kernel, gates, why=""):
@@ -201,7 +189,7 @@ def counters(kernel, gates, why=""):
         return Stage("counters", "skip", why or "this exercise has no gate on counters")
     try:
         mine = kernel.file or kernel.variant == python_day.EXERCISE  # what is no rung may be another at each look
-        values = measure(kernel, any(key in BY_KEY and BY_KEY[key].compiled for key in asked)) if mine else _known(kernel)
+        values = measure(kernel, any(metric.compiled and metric.key in asked for metric in TRITON)) if mine else _known(kernel)
     except DaysError as error:
         if error.code != WRONG:
             raise
@@ -210,14 +198,10 @@ def counters(kernel, gates, why=""):
     unknown = [key for key in asked if key not in known and key != _KEPT]
     if unknown:
         raise DaysError(f"{kernel.day.target}/ladder.py: a gate is {', '.join(known)} or speed, not {unknown[0]}", code=WRONG)
-    asks = [(_PROGRAMS if key == _KEPT else known[key], bound) for key, bound in asked.items()]
-    told = [(metric.holds(values[metric.key], bound), f"{metric.label} {metric.shown(values[metric.key])}, asked {metric.bound(bound)}")
-            for metric, bound in asks]
-    missed = [text for good, text in told if not good]
-    if missed:
-        word = kernel.variant + (" --mine" if kernel.file and kernel.variant != "exercise" else "")
-        return Stage("counters", "FAIL", "; ".join(missed), [f"Why: ./days explain {kernel.day.number} {word}"])
-    return Stage("counters", "ok", "; ".join(text for _, text in told))
+    asks = [(PROGRAMS_KEPT if key == _KEPT else known[key], bound) for key, bound in asked.items()]
+    word = kernel.variant + (" --mine" if kernel.file and kernel.variant != "exercise" else "")
+    return stages.counters([(metric.holds(values[metric.key], bound), metric.told(values[metric.key], bound)) for metric, bound in asks],
+                           lambda: [f"Why: ./days explain {kernel.day.number} {word}"])
 
 
 def speed(kernel, gates):
@@ -249,7 +233,7 @@ def run_stages(kernel, gates, told, why=""):
 
 def asked_of(rung):
     """({a metric's key: its bound}, [a sentence for each]) of what falls from the rung before to this one: at most two, the first in
-    the order of METRICS. ({}, []) where nothing does."""
+    the order of TRITON. ({}, []) where nothing does."""
     start, goal = (_known(Kernel(rung.day, name)) for name in (rung.before.name, rung.name))
     gates, says = {}, []
     for metric in start.metrics:
@@ -264,7 +248,7 @@ def asked_of(rung):
                     f"{rung.name} has {metric.shown(last)}.")
     if _OF_TILES & set(gates) and start["programs"] == goal["programs"]:
         gates[_KEPT] = goal["programs"]
-        says.append(f"Asked: {_PROGRAMS.label} {_PROGRAMS.bound(gates[_KEPT])}, as both have: their tiles stay as large.")
+        says.append(f"Asked: {PROGRAMS_KEPT.label} {PROGRAMS_KEPT.bound(gates[_KEPT])}, as both have: their tiles stay as large.")
     return gates, says
 
 
@@ -283,12 +267,12 @@ def _known(kernel):
     key = f"{kernel.day.target} {kernel.variant} {stamp}"
     known = counting.remembered(path)
     own = kernel.ladder["by"] != "triton"
-    if own and key not in known or not own and set(known.get(key, {}).get("values", ())) != {metric.key for metric in METRICS}:
+    if own and key not in known or not own and set(known.get(key, {}).get("values", ())) != {metric.key for metric in TRITON}:
         known = {name: values for name, values in known.items() if name.split()[:2] != key.split()[:2]}
         made = measure(kernel)
         known[key] = {"values": made, "metrics": [vars(metric) for metric in made.metrics] if own else []}
         counting.remember(path, known)
-    return Measured(known[key]["values"], _own_metrics(known[key]["metrics"]) if own else METRICS)
+    return Measured(known[key]["values"], _own_metrics(known[key]["metrics"]) if own else TRITON)
 
 
 def shown_file(what):

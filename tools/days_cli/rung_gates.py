@@ -11,60 +11,20 @@ import re
 from dataclasses import dataclass, field
 from typing import List
 
-from days_cli import console, counting, cpp_ladders, judge, kernel_sources, ladders, nvcc_code, paths, rungs
+from days_cli import console, counting, cpp_ladders, judge, kernel_sources, ladders, nvcc_code, paths, rungs, stages
 from days_cli.errors import WRONG, DaysError
+from days_cli.metrics import BESIDES, BLOCKS, CODE, COUNTERS, IDLE, THREADS, UNDER_WAY, Metric
 from days_cli.stages import Stage
 
-_LEAST = 1.25  # a counter that falls by less than this factor is not what a rung is about
-_IMPLIED = 1.35  # by so much more must a counter fall to be asked beside one that implies it
-_SLACK = 0.1  # of what the rung gains, which another kernel need not reach,
-_MOST = 4  # but at most so many times what the rung has
+_LEAST = 1.25  # A counter that falls by less than this factor is not what a rung is about.
+_IMPLIED = 1.35  # A counter is asked beside one that implies it where it falls by this factor more.
+_SLACK = 0.1  # A learner's kernel may miss this share of what the rung gains ...
+_MOST = 4  # ... but may have no more than so many times what the rung has.
 _ARCH = "90a"
 _FILE = "rung-counts.json"
 
 
-@dataclass(frozen=True)
-class Metric:
-    """key: in counting.measure's values; apart: differences up to this are none; implied: dropped where one of these falls as much."""
-    key: str
-    label: str
-    form: str = "{:,.0f}"
-    apart: float = 0
-    implied: tuple = ()
-    means: str = ""
-
-    def shown(self, value):
-        return ("{:,.0f}" if self.form == "{:.2f}" and value >= 20 else self.form).format(value)
-
-
-COUNTERS = (
-    Metric("reads_per_input", "bytes loaded for each byte of input", "{:.2f}", 0.1),
-    Metric("sectors", "sectors moved", implied=("reads_per_input",)),
-    Metric("wasted_sectors", "wasted sectors", "{:.0%}", 0.05, means="A sector, 32 bytes, is wasted in so far as nobody asked "
-           "for its bytes."),
-    Metric("requests", "requests to global memory", implied=("reads_per_input", "sectors"),
-           means="A request is one load or store of a warp."),
-    Metric("atomics", "bytes of atomic operations on global memory"),
-    Metric("bank_conflicts", "bank conflicts"),
-    Metric("shared_atomics", "atomic requests to shared memory", means="A request is one instruction of a warp."),
-    Metric("launches", "kernels launched"),
-    Metric("workspace", "bytes of workspace written"),
-)
-# Asked where none of the others falls: they are what a rung costs, and seldom what it is about.
-BESIDES = (Metric("barriers", "barriers", means="Each __syncthreads() counts once for each block that comes to it."),
-           Metric("shared_requests", "requests to shared memory", means="A request is one instruction of a warp."))
-# Asked where no counter falls, and more of it: a multiprocessor without a block stands idle, which no counter of accesses shows.
-BLOCKS = Metric("blocks", "blocks with work in the smallest launch", means="A multiprocessor that gets no block stands idle.")
-# Never asked for, and not to be brought in: whoever starts more blocks than there is work for has not found the launch.
-IDLE = Metric("idle_blocks", "blocks that touch no global memory")
-# Likewise: blocks beyond the work may load what they then have no use for, and are not idle.
-THREADS = Metric("threads", "threads launched")
 _MORE_BLOCKS = 2  # a rung with so many times the blocks is about them, and half of its gain is enough
-# Asked where no counter falls, and before what is beside the point: who asks earlier has more of it.
-UNDER_WAY = Metric("under_way", "bytes of copies under way a block", means="Counted at each wait: what has been asked for and has not "
-                   "come yet, on average.")
-CODE = (Metric("load_bits", "bits of a thread's widest load from global memory"),
-        Metric("shared_bytes", "bytes of shared memory a block"), Metric("registers", "registers a thread"))
 
 
 @dataclass(frozen=True)
@@ -75,17 +35,11 @@ class Ask:
     goal: float
     limit: float
 
-    @property
-    def more(self):
-        return self.goal > self.start
-
     def holds(self, value):
-        return value >= self.limit if self.more else value <= self.limit
+        return self.metric.holds(value, self.limit)
 
     def bound(self):
-        if self.limit == 0 and not self.more:
-            return "none"
-        return ("at least " if self.more else "at most ") + self.metric.shown(self.limit)
+        return self.metric.bound(self.limit)
 
 
 @dataclass
@@ -370,8 +324,8 @@ def counters(kernel, rung, gates):
             raise
         return Stage("counters", "FAIL", error.message)
     at = f", at {gates.size.replace('x', ' x ')}" if gates.size else ""
-    told = [(ask, f"{ask.metric.label} {ask.metric.shown(values[ask.metric.key])}, asked {ask.bound()}{at}") for ask in gates.asks]
-    missed = [(ask, text) for ask, text in told if not ask.holds(values[ask.metric.key])]
+    told = [(ask.holds(values[ask.metric.key]), ask.metric.told(values[ask.metric.key], ask.limit) + at) for ask in gates.asks]
+    missed = [ask for ask, (holds, _) in zip(gates.asks, told) if not holds]
     asked = {ask.metric.key for ask in gates.asks}
     lost = [metric for metric in (*COUNTERS, IDLE, THREADS) if metric.key in gates.kept and metric.key not in asked
             and values[metric.key] > gates.kept[metric.key]]
@@ -381,11 +335,8 @@ def counters(kernel, rung, gates):
                  f"{'none' if ask.limit < 1 else 'fewer'}" for ask in limits]
         return Stage("counters", "FAIL", "; ".join(about), [*(line for ask in limits for line in _where(ask, launches)),
                            f"Why: ./days {_explain(rung, gates)}"])
-    if not missed:
-        return Stage("counters", "ok", "; ".join(text for _, text in told))
-    lines = [line for ask, _ in missed for line in _where(ask, launches)]
     command = f"asm --file {kernel.file} -I." if gates.kind == "code" else _explain(rung, gates)
-    return Stage("counters", "FAIL", "; ".join(text for _, text in missed), [*lines, f"Why: ./days {command}"])
+    return stages.counters(told, lambda: [*(line for ask in missed for line in _where(ask, launches)), f"Why: ./days {command}"])
 
 
 def _explain(rung, gates):

@@ -133,6 +133,12 @@ def race_free(run, of="threads", watched=", every access watched", wrong=lambda 
     return Stage("race-free", "ok", f"{seen} cases, {len(ORDERS)} orders of {of}{watched}")
 
 
+def counters(told, lines):
+    """Stage 3. told: [(whether a gate holds, what is said of it)], of one gate at least; lines(): where to look, should one be missed."""
+    missed = [text for holds, text in told if not holds]
+    return Stage("counters", "FAIL", "; ".join(missed), lines()) if missed else Stage("counters", "ok", "; ".join(text for _, text in told))
+
+
 def passed(cases):
     """"54 cases of 18 shapes", and how many were refused."""
     refused = sum(case["result"] == "refused" for case in cases)

@@ -135,16 +135,6 @@ def copies_beside_kernels(timeline):
     return sum(beside(timeline, copy, kernels) for copy in copies), len(copies)
 
 
-GATES = {  # name: (what it is, its value for a timeline)
-    "copies_beside_kernels": ("copies that may run beside a kernel", lambda t: _share(*copies_beside_kernels(t))),
-    "steps": ("steps, of one after the other", lambda t: _share(t.length, len(t.operations))),
-}
-
-
-def _share(part, whole):
-    return part / whole if whole else 0
-
-
 def drawing(timeline):
     """The timeline as text: a row an engine, a column a step, in each the number of the stream (0 the default one)."""
     last = min(timeline.length, _COLUMNS)
@@ -196,7 +186,7 @@ def describe(timeline):
         if pageable:
             lines.append(f"{pageable} copies are from or to pageable memory: the host waits for each.")
     lines += waiting(timeline)
-    lines.append(f"{timeline.length} steps, where {count} operations one after the other take {count} ({_share(timeline.length, count):.0%}).")
+    lines.append(f"{timeline.length} steps, where {count} operations one after the other take {count} ({timeline.length / count if count else 0:.0%}).")
     return lines
 
 

@@ -6,7 +6,7 @@ import os
 import re
 
 from days_cli import console, traces
-from days_cli.gates import GATES
+from days_cli.metrics import EXERCISE
 
 
 _ALWAYS = ("wasted_sectors",)  # of check's figures: the others are left out where they are 0
@@ -233,7 +233,7 @@ def in_all(launches, input_bytes, share=1):
                 f"{ratio(found['sectors'] / found['requests']):>13}"
                 f"{ratio(found['sectors'] * (1 - found['wasted_sectors']) / found['requests']):>7}"
                 f"{100 * found['wasted_sectors']:>7.0f}%{found['sectors_a_block']:>18,.0f}"]
-    shown = [gate for gate in GATES if gate.key in found and (found[gate.key] or gate.key in _ALWAYS)]
+    shown = [gate for gate in EXERCISE if gate.key in found and (found[gate.key] or gate.key in _ALWAYS)]
     said = ", ".join(f"{gate.label} {gate.form.format(found[gate.key])}" for gate in shown)
     return out + console.wrap(f"As check counts: {said}.") if said else out
 

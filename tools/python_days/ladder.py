@@ -9,6 +9,7 @@ from typing import Callable, Dict, Optional, Tuple
 import numpy as np
 
 from days_cli.errors import USAGE, DaysError
+from days_cli.metrics import Metric
 from python_days import comparing, tensors
 from python_days.tensors import Tensor, aligned, empty, stored
 
@@ -23,15 +24,9 @@ class Exercise:
 
 
 @dataclass(frozen=True)
-class Counter:
-    """A figure of a ladder whose kernels are not Triton's: what tells its rungs apart. most: less is better; apart: what two values
-    must differ by to count; implied: by these, so that whoever reaches one of them has this as well."""
-    key: str
-    label: str
-    form: str = "{:,.0f}"
+class Counter(Metric):
+    """A figure of a ladder whose kernels are not Triton's: what tells its rungs apart."""
     apart: float = 0.5
-    most: bool = True
-    implied: Tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 
-from days_cli import (arguments, benching, checking, console, counting, exercises, gates, judge, ladder_explain, ladders, nvcc_code, paths, programs,
+from days_cli import (arguments, benching, checking, console, counting, exercises, judge, ladder_explain, ladders, metrics, nvcc_code, paths, programs,
                       results, rung_gates, run_build, running, rungs, stages, testing, toolchain)
 from days_cli import gpu as gpus
 from days_cli.errors import WRONG, DaysError
@@ -87,7 +87,7 @@ def beside(what, mine, rung):
     day, of_rung, shown = exercises.day_of(what), isinstance(what, rungs.Rung), exercises.shown(mine)
     kernel = judge.Kernel(day, rung, shown, what) if of_rung else judge.Kernel(day, file=shown)
     checking.side_by_side(mine, rung, lambda: counting.measure(kernel)[0], counting.measure(judge.Kernel(day, rung))[0],
-                          [*rung_gates.COUNTERS, *rung_gates.BESIDES] if of_rung else gates.GATES, not of_rung)
+                          [*metrics.COUNTERS, *metrics.BESIDES] if of_rung else metrics.EXERCISE, not of_rung)
 
 
 # ---- its machine code ----
