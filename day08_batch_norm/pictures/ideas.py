@@ -52,7 +52,7 @@ def together():
         x = left + width * block
         card.arrow(x + width / 2, 106, x + width / 2, 130)
         card.box(x + 4, 132, width - 8, 34, SHARED)
-        card.text(x + width / 2, 154, f"block {block}'s share", 14)
+        card.text(x + width / 2, 154, f"block {block}: share", 14)
         card.arrow(x + width / 2, 168, x + width / 2, 192)
         for channel in range(3):
             begin, end = max(block / 4, channel / 3), min((block + 1) / 4, (channel + 1) / 3)
@@ -67,7 +67,7 @@ def together():
         x = left + width * block
         card.arrow(x + width / 2, 276, x + width / 2, 300)
         card.box(x + 4, 302, width - 8, 34, OUTPUT)
-        card.text(x + width / 2, 324, "y from its share", 14)
+        card.text(x + width / 2, 324, "its part of y", 14)
     card.text(left, 364, "A small box: the moments of a segment.", 15, SOFT, "start")
     card.text(left, 386, f"pieces, before it: {PIECES} blocks a channel, and x is read again.", 15, SOFT, "start")
     return card

@@ -61,13 +61,14 @@ def cells():
         assert len(inside) <= 1
         below = sum(CELLS * t < cell - 0.5 for t in THRESHOLDS)
         codes.append(f"{below}, {below + 1}" if inside else str(below))
-    row = card.cells(84, "", codes, left=left, size=size, height=44, fill=SHARED, fills={i: EMPTY for i, c in enumerate(codes) if "," not in c})
+    row = card.cells(84, "", [""] * len(codes), left=left, size=size, height=44, fill=SHARED, fills={i: EMPTY for i, c in enumerate(codes) if "," not in c})
     for threshold in THRESHOLDS:
         if left < at(threshold) < left + len(codes) * size:
             card.line(at(threshold), 72, at(threshold), 140, BAD, 2.6, through=True)
     for i, cell in enumerate(range(first, last + 1)):
+        card.text(row.cell(i).x, 64, codes[i], 15)
         card.text(row.cell(i).x, 164, f"{cell}/15" if cell else "0", 14, SOFT)
-    card.text(WIDTH / 2, 200, "In a cell: the codes that a number there may have.", 15, SOFT)
+    card.text(WIDTH / 2, 200, "Above a cell: the codes that a number there may have.", 15, SOFT)
     card.text(WIDTH / 2, 222, "Red: a threshold. Above it the second code.", 15, BAD)
     card.text(WIDTH / 2, 250, "A lane of the warp keeps a cell: threshold and first code.", 15, GOOD)
     return card

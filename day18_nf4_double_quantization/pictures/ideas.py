@@ -26,7 +26,7 @@ def nested():
 @picture("once.svg")
 def once():
     lanes = BLOCK // EACH
-    card = Card("A lane finds a scale for eight", 300, "A warp takes 32 blocks. Lane l finds the scale of block l. In row r of a warp's vectors the lanes are in four blocks, and a shuffle hands each the scale that it needs.")
+    card = Card("A lane finds a scale for eight", 320, "A warp takes 32 blocks. Lane l finds the scale of block l. In row r of a warp's vectors the lanes are in four blocks, and a shuffle hands each the scale that it needs.")
     top = card.cells(70, "", ["0", "1", "2", "3", "4", "5", "…", "31"], left=70, size=50, height=34, fill=SHARED)
     card.text(70, 62, "lane l has the scale of block l", 15, SOFT, "start")
     for row, (y, owners) in enumerate(((158, (0, 1, 2, 3)), (224, (4, 5, 6, 7)))):
@@ -35,5 +35,5 @@ def once():
         for i, owner in enumerate(owners):
             if owner < 6 and row == 0:
                 card.arrow(top.cell(owner).x, top.bottom + 2, cells.cell(i).x, cells.top - 2, THREADS[i])
-    card.text(WIDTH / 2, 290, f"{BLOCK // EACH} rows use the 32 scales up.", 15, GOOD)
+    card.text(WIDTH / 2, 304, f"{BLOCK // EACH} rows use the 32 scales up.", 15, GOOD)
     return card
