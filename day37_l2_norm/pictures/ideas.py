@@ -6,7 +6,7 @@ direction.
 """
 from math import log2, sqrt
 
-from drawing import BAD, GLOBAL, GOOD, OUTPUT, REGISTERS, SHARED, SOFT, THREADS, WIDTH, Card, picture
+from drawing import GLOBAL, GOOD, OUTPUT, REGISTERS, SHARED, SOFT, THREADS, WIDTH, Card, picture
 
 LEAST, MOST = -149, 128  # exponents of fp32: of its least number, and of where infinity begins
 LOW, HIGH = -63, 64  # a float from 2^LOW on below 2^HIGH has a square that is a normal float
@@ -29,7 +29,7 @@ def squares():
                 "The exponents of fp32 on a line, from -149 to 128. Squares of floats below 2^-63 are denormal or 0, from 2^64 on infinite; a "
                 "multiplication by a power of two moves a row into the middle.")
     card.text(24, 72, "x, by its exponent", 16, at="start", bold=True)
-    zones(card, 82, ("x² is lost", "x² is a float", "x² is inf"))
+    zones(card, 82, ("x² loses digits", "x² is a float", "x² is inf"))
     for exponent in (LOW, 0, HIGH):
         card.text(across(exponent), 138, f"2^{exponent}" if exponent else "1", 15, SOFT)
     card.text(across(LEAST), 138, f"2^{LEAST}", 15, SOFT, "start")
@@ -85,7 +85,7 @@ def three():
     card.text(across(-63), 122, "2^-63", 15, SOFT)
     card.text(across(52), 122, "2^52", 15, SOFT)
     card.text(WIDTH / 2, 242, "Each x goes to one sum, as soon as it is seen.", 15, SOFT)
-    card.text(WIDTH / 2, 268, "In the end: big's if there is one, else middle's, else small's.", 15, SOFT)
+    card.text(WIDTH / 2, 268, "In the end: big + middle; without big, middle + small.", 15, SOFT)
     return card
 
 
@@ -103,5 +103,5 @@ def along():
     card.text(left + dy[0] - 14, bottom + dy[1] - 8, "dy", 17, THREADS[3], "end", bold=True)
     card.line(left + foot[0], bottom + foot[1], left + dy[0], bottom + dy[1], GOOD, 3)
     card.text(left + dy[0] + 30, bottom - 92, "across: dy - y · s", 16, GOOD, "start", bold=True)
-    card.text(left + foot[0] - 60, bottom + 26, "along: y · s", 16, BAD, bold=True)
+    card.text(left + foot[0] - 60, bottom + 26, "along: y · s", 16, THREADS[0], bold=True)
     return card
