@@ -58,7 +58,7 @@ def together():
             begin, end = max(block / 4, channel / 3), min((block + 1) / 4, (channel + 1) / 3)
             if end - begin > 1e-9:
                 first = block * 3 >= channel * 4
-                place = x + (12 if not (block in (1, 2) and not first) else 60)
+                place = x + (width / 2 - 19 if block in (0, 3) else 12 if first else 60)
                 card.box(place, 194, 38, 26, REGISTERS, line=colours[channel])
                 card.text(place + 19, 213, "abc"[channel], 15)
     card.line(left, 240, left + total, 240, GOOD, 5)
