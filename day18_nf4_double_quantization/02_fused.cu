@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // One kernel: each thread finds its scale itself, where it needs it.
 // Changed since apart: one launch for three, and no scale in fp32 anywhere.
-// Bound by: requests. Four of a warp's seven serve the scales, which are a hundredth of its bytes.
+// Bound by: requests. Four of a warp's six serve the scales, which are a hundredth of its bytes.
 #include "common/nf4.cuh"
 #include "day18_nf4_double_quantization/nf4_double_quantization.h"
 
