@@ -84,6 +84,7 @@ struct Tile : Words<T, kWide> {
     }
     buffer[turn][channel] = m;
     __syncthreads();
+    if (turn == 0) affine[channel] = {};  // a word may reach beyond the last channel
     if (turn == 0 && exists) {
       for (int other = 1; other < kTurns; ++other) m.add(buffer[other][channel]);
       affine[channel] = affine_of(p, m, first + channel);
