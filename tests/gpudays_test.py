@@ -137,6 +137,16 @@ def stencil(x):
     return F.conv2d(x[None, None], cross[None, None], padding=4)[0, 0]
 
 
+def summed(x, exclusive=0.0):
+    total = x.reshape(-1).cumsum(0).reshape(x.shape)
+    return total - x if exclusive else total
+
+
+def summed_by_segments(x, head):
+    flat, segment = x.reshape(-1), (head.reshape(-1) != 0).cumsum(0)
+    return torch.cat([flat[:0], *(flat[segment == one].cumsum(0) for one in segment.unique())]).reshape(x.shape)
+
+
 def kept(x, threshold):
     found = x[x > threshold]
     return found, torch.tensor([found.numel()], device=x.device)
@@ -180,6 +190,10 @@ def keys(n):
 
 def words(vocab, *shape):
     return lambda seed: torch.randint(0, vocab, shape, generator=torch.Generator().manual_seed(vocab)).to(torch.int32).to(DEVICE)
+
+
+def heads(*shape):
+    return lambda seed: (torch.rand(shape, generator=torch.Generator().manual_seed(5)) < 0.1).to(torch.uint8).to(DEVICE)
 
 
 # The numbers of elements are around vectors, warps and blocks; the first shape that has no element, or one alone, is among them.
@@ -259,6 +273,8 @@ OPERATORS = {
     "compaction": Case(kept, [[(1,), 0.0], [(1001,), 0.25], [(4097,), -1.0]], gradient=False),
     "radix_sort": Case(lambda x: x.long().sort().values, [[keys(1)], [keys(1000)], [keys(8000)]], (torch.uint32,), gradient=False),
     "top_k": Case(lambda x, k: tuple(x.topk(k)), [[(1,), 1], [(5, 33), 4], [(2, 2, 1000), 17]], (torch.float32, torch.bfloat16), gradient=False),
+    "scan": Case(summed, VECTOR + [[(3, 1, 129), 1.0]], HALVES, digits=30, gradient=False),
+    "segmented_scan": Case(summed_by_segments, [[one, heads(*one)] for one, in VECTOR], HALVES, digits=30, gradient=False),
     "stencil": Case(stencil, [[(1, 1)], [(31, 33)], [(40, 256)]], gradient=False),
     "matmul_half": Case(torch.matmul, PRODUCTS, BITS16, digits=2),
     "matmul_tf32": Case(torch.matmul, PRODUCTS, digits=2000),
