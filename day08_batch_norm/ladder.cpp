@@ -198,6 +198,7 @@ double error_of_running_var(const P& p) {
 // What both layouts have in common.
 template <class L>
 auto forward(const L& ladder, Layout layout) {
+  const bool tiles = layout == Layout::kLast;
   return ladder
       // A pair of numbers; more threads than numbers; vectors of both widths
       // and none, across a channel's planes and the tiles of 32 and 64
@@ -205,12 +206,12 @@ auto forward(const L& ladder, Layout layout) {
       .shapes({{2, 1, 1},
                {1, 3, 7},
                {3, 5, 1},
-               {2, 24, 49},
+               {2, 9, 49},
                {4, 9, 196},
                {1, 1, 10007},
-               {3, 33, 9},
+               {3, tiles ? 33 : 9, 9},
                {16, 8, 64},
-               {2, 72, 4}})
+               {2, tiles ? 72 : 10, 4}})
       .gpu_shapes({{32, 256, 3136}, {3, 1000, 1}})
       .bench({{16, 256, 3136}, {32, 256, 3136}, {256, 64, 12544}})
       .show({{8, 32, 784}})
@@ -306,12 +307,12 @@ const auto batch_norm_backward =
         .shapes({{1, 1, 1},
                  {1, 3, 7},
                  {3, 5, 1},
-                 {2, 24, 49},
+                 {2, 9, 49},
                  {4, 9, 196},
                  {1, 1, 10007},
-                 {3, 33, 9},
+                 {3, 9, 9},
                  {16, 8, 64},
-                 {2, 72, 4}})
+                 {2, 10, 4}})
         .gpu_shapes({{32, 256, 3136}, {3, 1000, 1}})
         .bench({{16, 256, 3136}, {32, 256, 3136}, {256, 64, 12544}})
         .show({{8, 32, 784}})
