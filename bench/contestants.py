@@ -28,7 +28,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.dont_write_bytecode = True
-sys.path.insert(0, str(ROOT / "tools"))
+sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "bench")]  # days' files share what stands in bench/
 from days_cli import catalog, console, gpu, library, paths, results, run_build  # noqa: E402
 from days_cli.errors import ENVIRONMENT, WRONG, DaysError  # noqa: E402
 

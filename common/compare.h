@@ -136,6 +136,12 @@ struct Relative {
 };
 inline constexpr Relative relative;
 
+// The error, in fp32 epsilons, of a sum of n terms that were added up in fp32, for whoever knows the sum and that of its
+// terms' squares: four times half an epsilon for each addition, as dot_product below has it.
+inline double epsilons_of_sum(double n, double sum, double squares) {
+  return 2 * std::sqrt(n) * (std::abs(sum) + std::sqrt(squares));
+}
+
 // For sums of `length` products (or values) that are added up in fp32 or better and rounded to T once.
 //
 // Each addition rounds a partial sum by up to half an epsilon of its size. Rounding errors behave like random
@@ -192,23 +198,36 @@ Exponentials<Length, Depth> exponentials(Length length, Depth depth) {
   return {length, depth};
 }
 
-// For differences of what was computed in fp32: their error is four epsilons of `size`, which is that of the
-// numbers that were subtracted, and a small difference may be all error.
-template <class Size>
-struct Differences {
-  Size size;
+// What fp32 arithmetic may be off by, error(p) epsilons of 1, and half a unit of the output's type where it rounds.
+// within_relative(error): epsilons of the result.
+template <class Error>
+struct Within {
+  Error error;
+  bool relative = false;
 
   template <class T, class Problem, class Inputs>
   Bound operator()(Type<T>, const Problem& p, Inputs&) const {
     using Fp32 = TypeInfo<float>;
     constexpr bool kRounded = TypeInfo<T>::kEpsilon > Fp32::kEpsilon;
-    return {4 * Fp32::kEpsilon * size(p) + 4 * Fp32::kDenormMin + (kRounded ? TypeInfo<T>::kDenormMin : 0),
-            4 * Fp32::kEpsilon + (kRounded ? TypeInfo<T>::kEpsilon : 0)};
+    const double epsilons = error(p) * Fp32::kEpsilon;
+    return {(relative ? 0 : epsilons) + 4 * Fp32::kDenormMin + (kRounded ? TypeInfo<T>::kDenormMin : 0),
+            (relative ? epsilons : 4 * Fp32::kEpsilon) + (kRounded ? TypeInfo<T>::kEpsilon : 0)};
   }
 };
+template <class Error>
+Within<Error> within(Error error) {
+  return {error};
+}
+template <class Error>
+Within<Error> within_relative(Error error) {
+  return {error, true};
+}
+
+// For differences of what was computed in fp32: their error is four epsilons of `size`, which is that of the
+// numbers that were subtracted, and a small difference may be all error.
 template <class Size>
-Differences<Size> differences(Size size) {
-  return {size};
+auto differences(Size size) {
+  return within([size](const auto& p) { return 4 * size(p); });
 }
 
 // At most `factor` times the error that a plain version in the same precision makes on the same inputs: the

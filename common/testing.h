@@ -58,6 +58,24 @@ struct Given {
 bool skeleton_is_given(const char* ladder, const char* what, Given (*given)(const Shape&),
                        const char* file = __builtin_FILE());
 
+// While it lives, kernels run in the order of threads that run number `turn` has: on the CPU backend in three in turn, on a GPU
+// as they come. kRunsInOrder runs are each of the three twice, or enough to meet what a GPU's scheduler brings.
+#ifdef __SIMT__
+inline constexpr int kRunsInOrder = 6;
+class InOrder {
+ public:
+  explicit InOrder(int turn);
+  ~InOrder();
+  InOrder(const InOrder&) = delete;
+  InOrder& operator=(const InOrder&) = delete;
+};
+#else
+inline constexpr int kRunsInOrder = 20;
+struct InOrder {
+  explicit InOrder(int) {}
+};
+#endif
+
 // A variant of a registered ladder, for problems of one element type.
 template <class Problem>
 class Variant {

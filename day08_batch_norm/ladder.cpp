@@ -159,30 +159,6 @@ auto in_place(Layout layout) {
   };
 }
 
-// What fp32 arithmetic may be off by, error(p) epsilons, and half a unit of the
-// output's type where it rounds.
-template <class Error>
-struct Within {
-  Error error;
-  bool relative = false;
-
-  template <class T, class Problem>
-  days::Bound operator()(days::Type<T>, const Problem& p, days::Inputs&) const {
-    using Fp32 = days::TypeInfo<float>;
-    constexpr bool kRounded = days::TypeInfo<T>::kEpsilon > Fp32::kEpsilon;
-    const double epsilons = error(p) * Fp32::kEpsilon;
-    return {(relative ? 0 : epsilons) + 4 * Fp32::kDenormMin + (kRounded ? days::TypeInfo<T>::kDenormMin : 0),
-            (relative ? epsilons : 4 * Fp32::kEpsilon) + (kRounded ? days::TypeInfo<T>::kEpsilon : 0)};
-  }
-};
-template <class Error>
-Within<Error> within(Error error) {
-  return {error};
-}
-template <class Error>
-Within<Error> within_relative(Error error) {
-  return {error, true};
-}
 // The numbers before are random ones of a size of 1; what is new weighs at
 // most 1.
 template <class P>
@@ -231,11 +207,11 @@ auto forward(const L& ladder, Layout layout) {
         return days::reads(p.x, elements) + days::reads(p.gamma, 4.0 * p.channels) +
                days::writes(p.y, elements) + days::writes(p.mean, 4.0 * p.channels);
       })
-      .tolerance(within(LAUNCHER(error_of_y)))
-      .tolerance("mean", days::in_type<float>(within(LAUNCHER(error_of_mean))))
-      .tolerance("rstd", days::in_type<float>(within_relative(LAUNCHER(error_of_rstd))))
-      .tolerance("running_mean", days::in_type<float>(within(LAUNCHER(error_of_running_mean))))
-      .tolerance("running_var", days::in_type<float>(within_relative(LAUNCHER(error_of_running_var))))
+      .tolerance(days::within(LAUNCHER(error_of_y)))
+      .tolerance("mean", days::in_type<float>(days::within(LAUNCHER(error_of_mean))))
+      .tolerance("rstd", days::in_type<float>(days::within_relative(LAUNCHER(error_of_rstd))))
+      .tolerance("running_mean", days::in_type<float>(days::within(LAUNCHER(error_of_running_mean))))
+      .tolerance("running_var", days::in_type<float>(days::within_relative(LAUNCHER(error_of_running_var))))
       .lesson(
           "all of a channel is summed before any of it is written: keep "
           "your share on the chip, and let the "
@@ -341,9 +317,9 @@ const auto batch_norm_backward =
                  days::reads(p.gamma, 3.0 * p.channels) + days::writes(p.dx, elements) +
                  days::writes(p.dgamma, 2.0 * p.channels);
         })
-        .tolerance(within(LAUNCHER(error_of_dx)))
-        .tolerance("dgamma", days::in_type<float>(within(LAUNCHER(error_of_dgamma))))
-        .tolerance("dbeta", days::in_type<float>(within(LAUNCHER(error_of_dbeta))))
+        .tolerance(days::within(LAUNCHER(error_of_dx)))
+        .tolerance("dgamma", days::in_type<float>(days::within(LAUNCHER(error_of_dgamma))))
+        .tolerance("dbeta", days::in_type<float>(days::within(LAUNCHER(error_of_dbeta))))
         .lesson(
             "two sums before any dx: the same meeting, with twice as much "
             "to keep.");

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <mutex>
 
+#include "common/compare.h"
 #include "common/parallel.h"
 #include "day08_batch_norm/batch_norm.h"
 
@@ -86,11 +87,6 @@ void gradient_of(const BatchNormBackward<T>& p, int64_t channel) {
   p.dbeta[channel] = static_cast<float>(dbeta);
 }
 
-// The error, in fp32 epsilons, of a sum of n terms that were added up in fp32
-// (day 12 has the same).
-double sum_error(double n, double sum, double squares) {
-  return 2 * std::sqrt(n) * (std::abs(sum) + std::sqrt(squares));
-}
 // The largest error(channel), without those that are no number.
 template <class P, class Error>
 double largest(const P& p, const Error& error) {
@@ -139,7 +135,7 @@ double mean_error(const BatchNorm<T>& p, int64_t channel) {
   const double variance = std::max(0.0, 1 / (rstd * rstd) - static_cast<double>(p.eps));
   // Where all numbers are equal, so is their mean, to the bit.
   if (variance * rstd * rstd < 1e-6) return 4 * std::sqrt(variance) + 1e-30;
-  return sum_error(n, n * mean, n * (mean * mean + variance)) / n;
+  return days::epsilons_of_sum(n, n * mean, n * (mean * mean + variance)) / n;
 }
 template <class T>
 double rstd_error(const BatchNorm<T>& p, int64_t channel) {
@@ -188,8 +184,8 @@ double error_of_dx(const BatchNormBackward<T>& p) {
       squares_x += dy * xhat * dy * xhat;
     }
     return std::abs(rstd * static_cast<double>(p.gamma[channel])) *
-           (4 * most_dy + (2 * std::abs(sum) + sum_error(n, sum, squares)) / n +
-            most_x * (5 * std::abs(sum_x) + sum_error(n, sum_x, squares_x)) / n);
+           (4 * most_dy + (2 * std::abs(sum) + days::epsilons_of_sum(n, sum, squares)) / n +
+            most_x * (5 * std::abs(sum_x) + days::epsilons_of_sum(n, sum_x, squares_x)) / n);
   });
 }
 template <class T>
@@ -203,7 +199,7 @@ double error_of_dgamma(const BatchNormBackward<T>& p) {
       sum += value;
       squares += value * value;
     }
-    return sum_error(static_cast<double>(numbers(p)), sum, squares);
+    return days::epsilons_of_sum(static_cast<double>(numbers(p)), sum, squares);
   });
 }
 template <class T>
@@ -215,7 +211,7 @@ double error_of_dbeta(const BatchNormBackward<T>& p) {
       sum += dy;
       squares += dy * dy;
     }
-    return sum_error(static_cast<double>(numbers(p)), sum, squares);
+    return days::epsilons_of_sum(static_cast<double>(numbers(p)), sum, squares);
   });
 }
 

@@ -93,30 +93,6 @@ auto special_rows() {
   };
 }
 
-// What fp32 arithmetic may be off by, error(p) epsilons, and half a unit of the output's type where it rounds.
-template <class Error>
-struct Within {
-  Error error;
-  bool relative = false;
-
-  template <class T, class Problem>
-  days::Bound operator()(days::Type<T>, const Problem& p, days::Inputs&) const {
-    using Fp32 = days::TypeInfo<float>;
-    constexpr bool kRounded = days::TypeInfo<T>::kEpsilon > Fp32::kEpsilon;
-    const double epsilons = error(p) * Fp32::kEpsilon;
-    return {(relative ? 0 : epsilons) + 4 * Fp32::kDenormMin + (kRounded ? days::TypeInfo<T>::kDenormMin : 0),
-            (relative ? epsilons : 4 * Fp32::kEpsilon) + (kRounded ? days::TypeInfo<T>::kEpsilon : 0)};
-  }
-};
-template <class Error>
-Within<Error> within(Error error) {
-  return {error};
-}
-template <class Error>
-Within<Error> within_relative(Error error) {
-  return {error, true};
-}
-
 const auto layer_norm =
     days::ladder<LayerNorm>("layer_norm")
         .extents({"rows", "cols"})
@@ -190,9 +166,9 @@ const auto layer_norm =
           return days::reads(p.x, elements) + days::reads(p.gamma, p.cols) + days::reads(p.beta, p.cols) +
                  days::writes(p.y, elements) + days::writes(p.mean, p.rows) + days::writes(p.rstd, p.rows);
         })
-        .tolerance(within(LAUNCHER(error_of_y)))
-        .tolerance("mean", days::in_type<float>(within(LAUNCHER(error_of_mean))))
-        .tolerance("rstd", days::in_type<float>(within_relative(LAUNCHER(error_of_rstd))))
+        .tolerance(days::within(LAUNCHER(error_of_y)))
+        .tolerance("mean", days::in_type<float>(days::within(LAUNCHER(error_of_mean))))
+        .tolerance("rstd", days::in_type<float>(days::within_relative(LAUNCHER(error_of_rstd))))
         .lesson(
             "a row in registers makes the exact, two-pass variance free: nothing to cancel, no division an "
             "element.");
@@ -277,9 +253,9 @@ const auto layer_norm_backward =
                  days::reads(p.mean, p.rows) + days::reads(p.rstd, p.rows) + days::writes(p.dx, elements) +
                  days::writes(p.dgamma, p.cols) + days::writes(p.dbeta, p.cols);
         })
-        .tolerance(within(LAUNCHER(error_of_dx)))
-        .tolerance("dgamma", within(LAUNCHER(error_of_dgamma)))
-        .tolerance("dbeta", within(LAUNCHER(error_of_dbeta)))
+        .tolerance(days::within(LAUNCHER(error_of_dx)))
+        .tolerance("dgamma", days::within(LAUNCHER(error_of_dgamma)))
+        .tolerance("dbeta", days::within(LAUNCHER(error_of_dbeta)))
         .lesson(
             "sums over rows belong to blocks that stay: one line of partial sums a block, not one a row.");
 

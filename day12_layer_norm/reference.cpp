@@ -6,6 +6,7 @@
 #include <mutex>
 #include <vector>
 
+#include "common/compare.h"
 #include "common/parallel.h"
 #include "day12_layer_norm/layer_norm.h"
 
@@ -14,17 +15,6 @@ namespace {
 
 constexpr size_t kElementsAThread = size_t{1} << 16;
 
-// body(row) for each, on several threads where there is work for them.
-template <class Body>
-void parallel_rows(int rows, int cols, const Body& body) {
-  days::parallel_ranges(
-      static_cast<size_t>(rows),
-      [&](size_t, size_t begin, size_t end) {
-        for (size_t row = begin; row < end; ++row) body(static_cast<int64_t>(row));
-      },
-      std::max<size_t>(1, kElementsAThread / static_cast<size_t>(cols)));
-}
-
 // An infinity leaves no mean either: mean and rstd of such a row are both NaN.
 template <class Number>
 void keep(float& mean_of_row, float& rstd_of_row, Number mean, Number variance, float eps) {
@@ -32,17 +22,11 @@ void keep(float& mean_of_row, float& rstd_of_row, Number mean, Number variance, 
   rstd_of_row = static_cast<float>(1 / std::sqrt(variance + static_cast<Number>(eps)));
 }
 
-// The error, in fp32 epsilons, of a sum of n terms that were added up in fp32: as dot_product in common/compare.h
-// has it, four times half an epsilon for each addition.
-double sum_error(double n, double sum, double squares) {
-  return 2 * std::sqrt(n) * (std::abs(sum) + std::sqrt(squares));
-}
-
 // The largest error(row), without those that are no number.
 template <class Error>
 double largest_of_rows(int rows, int cols, const Error& error) {
   std::vector<double> of_row(static_cast<size_t>(rows));
-  parallel_rows(rows, cols, [&](int64_t row) { of_row[static_cast<size_t>(row)] = error(row); });
+  days::parallel_rows(rows, cols, [&](int64_t row) { of_row[static_cast<size_t>(row)] = error(row); });
   double most = 0;
   for (const double value : of_row) most = value > most && std::isfinite(value) ? value : most;
   return most;
@@ -66,7 +50,8 @@ double largest_of_columns(int rows, int cols, const Term& term) {
           }
         }
         const std::lock_guard lock(mutex);
-        for (size_t i = 0; i < sum.size(); ++i) most = std::max(most, sum_error(rows, sum[i], squares[i]));
+        for (size_t i = 0; i < sum.size(); ++i)
+          most = std::max(most, days::epsilons_of_sum(rows, sum[i], squares[i]));
       },
       std::max<size_t>(1, kElementsAThread / static_cast<size_t>(rows)));
   return most;
@@ -95,7 +80,7 @@ void layer_norm_reference(const LayerNorm<T>& p) {
 
 template <class T>
 void layer_norm_parallel(const LayerNorm<T>& p) {
-  parallel_rows(p.rows, p.cols, [&p](int64_t row) {
+  days::parallel_rows(p.rows, p.cols, [&p](int64_t row) {
     const T* x = p.x + row * p.cols;
     T* y = p.y + row * p.cols;
     float mean = 0, variance = 0;
@@ -186,7 +171,7 @@ template <class T>
 double mean_error(const LayerNorm<T>& p, int64_t row) {
   const double mean = static_cast<double>(p.mean[row]), rstd = static_cast<double>(p.rstd[row]), n = p.cols;
   const double variance = std::max(0.0, 1 / (rstd * rstd) - static_cast<double>(p.eps));
-  return sum_error(n, n * mean, n * (mean * mean + variance)) / n;
+  return days::epsilons_of_sum(n, n * mean, n * (mean * mean + variance)) / n;
 }
 // The squares have one sign, so that their sum's error is relative, and half of it the root's. Where they are of few
 // bits, as of bf16 numbers far from 0, the roundings of a thread that adds all of them lean one way: they grow with
@@ -242,8 +227,9 @@ double error_of_dx(const LayerNormBackward<T>& p) {
       gx_sum += g * xhat;
       gx_squares += g * xhat * g * xhat;
     }
-    return std::abs(rstd) * (3 * most_g + (std::abs(g_sum) + sum_error(n, g_sum, g_squares)) / n +
-                             most_x * (4 * std::abs(gx_sum) + sum_error(n, gx_sum, gx_squares)) / n);
+    return std::abs(rstd) *
+           (3 * most_g + (std::abs(g_sum) + days::epsilons_of_sum(n, g_sum, g_squares)) / n +
+            most_x * (4 * std::abs(gx_sum) + days::epsilons_of_sum(n, gx_sum, gx_squares)) / n);
   });
 }
 template <class T>

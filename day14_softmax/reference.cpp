@@ -13,23 +13,11 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// body(row) for each, on several threads where there is work for them.
-template <class Body>
-void parallel_rows(int rows, int cols, const Body& body) {
-  const int elements_a_thread = 1 << 16;
-  days::parallel_ranges(
-      static_cast<size_t>(rows),
-      [&](size_t, size_t begin, size_t end) {
-        for (size_t row = begin; row < end; ++row) body(static_cast<int64_t>(row));
-      },
-      static_cast<size_t>(std::max(1, elements_a_thread / cols)));
-}
-
 // The largest of number(row), or 0.
 template <class Number>
 double largest_of_rows(int rows, int cols, const Number& number) {
   std::vector<double> of_row(static_cast<size_t>(rows));
-  parallel_rows(rows, cols, [&](int64_t row) { of_row[static_cast<size_t>(row)] = number(row); });
+  days::parallel_rows(rows, cols, [&](int64_t row) { of_row[static_cast<size_t>(row)] = number(row); });
   return std::max(0.0, *std::max_element(of_row.begin(), of_row.end()));
 }
 
@@ -50,7 +38,7 @@ void softmax_reference(const Softmax<T>& p) {
 
 template <class T>
 void softmax_parallel(const Softmax<T>& p) {
-  parallel_rows(p.rows, p.cols, [&p](int64_t row) {
+  days::parallel_rows(p.rows, p.cols, [&p](int64_t row) {
     const T* x = p.x + row * p.cols;
     T* y = p.y + row * p.cols;
     float max = -std::numeric_limits<float>::infinity(), sum = 0;
@@ -75,7 +63,7 @@ void softmax_backward_reference(const SoftmaxBackward<T>& p) {
 
 template <class T>
 void softmax_backward_parallel(const SoftmaxBackward<T>& p) {
-  parallel_rows(p.rows, p.cols, [&p](int64_t row) {
+  days::parallel_rows(p.rows, p.cols, [&p](int64_t row) {
     const T *y = p.y + row * p.cols, *dy = p.dy + row * p.cols;
     T* dx = p.dx + row * p.cols;
     float sum = 0;

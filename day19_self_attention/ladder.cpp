@@ -20,22 +20,7 @@ auto rising(bool causal) {
       [](int, size_t i) { return days::normal(302, i); });
 }
 
-// One key in fifty is thirty times as long as the others, and takes all the weight or none; one value in seventy is large.
-auto outliers(bool causal) {
-  return days::attention_elements(
-      causal, [](int, size_t i) { return days::normal(303, i); },
-      [](int row, size_t i) { return days::normal(304, i) * (row % 50 == 7 ? 30 : 1); },
-      [](int row, size_t i) { return days::normal(305, i) * (row % 70 == 69 ? 100 : 1); });
-}
-
-// All weights are the same, so a row of o is the mean of the values that it sees.
-auto all_equal(bool causal) {
-  return days::attention_elements(
-      causal, [](int, size_t) { return 1.0; }, [](int, size_t) { return -2.0; },
-      [](int row, size_t) { return 1.0 + row % 5; });
-}
-
-// The inputs of a maker above, and how many heads are stored at once.
+// The inputs of a maker, and how many heads are stored at once.
 template <class Make>
 auto stored(Make make) {
   return [make](auto& p, days::Shape s, days::Inputs& in) {
@@ -93,8 +78,8 @@ auto self_ladder(const char* name, const std::string& prefix, bool causal) {
       .show({{1, 2, 256, 256, 64}})
       .inputs(stored(days::attention_inputs(causal)))
       .hostile("rising scores", stored(rising(causal)))
-      .hostile("outliers", stored(outliers(causal)))
-      .hostile("all equal", stored(all_equal(causal)))
+      .hostile("outliers", stored(days::attention_outliers(causal)))
+      .hostile("all equal", stored(days::attention_all_equal(causal)))
       .traffic(LAUNCHER(attention_traffic))
       .flops(LAUNCHER(attention_flops), days::Rate::by_type)
       .tolerance(days::AttentionTolerance{})

@@ -74,16 +74,7 @@ auto rows_near_eps() {
 }
 
 // Sums of squares have no cancellation: the error is some epsilons of the result, which the root halves.
-template <class T>
-days::Bound sum_of_squares(int cols) {
-  using Fp32 = days::TypeInfo<float>;
-  constexpr bool kRounded = days::TypeInfo<T>::kEpsilon > Fp32::kEpsilon;
-  return {4 * Fp32::kDenormMin + (kRounded ? days::TypeInfo<T>::kDenormMin : 0),
-          (4 + 2 * std::log2(cols)) * Fp32::kEpsilon + (kRounded ? days::TypeInfo<T>::kEpsilon : 0)};
-}
-constexpr auto kTolerance = []<class T>(days::Type<T>, const auto& p, days::Inputs&) {
-  return sum_of_squares<T>(p.cols);
-};
+constexpr auto kErrorOfSum = [](const auto& p) { return 4 + 2 * std::log2(p.cols); };
 
 const auto l2_norm =
     days::ladder<L2Normalize>("l2_norm")
@@ -145,8 +136,8 @@ const auto l2_norm =
           const double elements = 1.0 * p.rows * p.cols;
           return days::reads(p.x, elements) + days::writes(p.y, elements) + days::writes(p.norm, p.rows);
         })
-        .tolerance(kTolerance)
-        .tolerance("norm", days::in_type<float>(kTolerance))
+        .tolerance(days::within_relative(kErrorOfSum))
+        .tolerance("norm", days::in_type<float>(days::within_relative(kErrorOfSum)))
         .lesson("a power of two rounds nothing: scale by the largest's, and every float has a square.");
 
 // y, dy and norm, as no forward would make them: the gradient is right for any.

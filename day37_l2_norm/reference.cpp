@@ -10,18 +10,6 @@
 namespace day37 {
 namespace {
 
-// body(row) for each, on several threads where there is work for them.
-template <class Body>
-void parallel_rows(int rows, int cols, const Body& body) {
-  const int elements_a_thread = 1 << 16;
-  days::parallel_ranges(
-      static_cast<size_t>(rows),
-      [&](size_t, size_t begin, size_t end) {
-        for (size_t row = begin; row < end; ++row) body(static_cast<int64_t>(row));
-      },
-      static_cast<size_t>(std::max(1, elements_a_thread / cols)));
-}
-
 template <class T>
 void normalise_row(const L2Normalize<T>& p, int64_t row) {
   const T* x = p.x + row * p.cols;
@@ -56,7 +44,7 @@ void l2_norm_reference(const L2Normalize<T>& p) {
 }
 template <class T>
 void l2_norm_parallel(const L2Normalize<T>& p) {
-  parallel_rows(p.rows, p.cols, [&p](int64_t row) { normalise_row(p, row); });
+  days::parallel_rows(p.rows, p.cols, [&p](int64_t row) { normalise_row(p, row); });
 }
 template <class T>
 void l2_norm_backward_reference(const L2NormalizeBackward<T>& p) {
@@ -64,7 +52,7 @@ void l2_norm_backward_reference(const L2NormalizeBackward<T>& p) {
 }
 template <class T>
 void l2_norm_backward_parallel(const L2NormalizeBackward<T>& p) {
-  parallel_rows(p.rows, p.cols, [&p](int64_t row) { differentiate_row(p, row); });
+  days::parallel_rows(p.rows, p.cols, [&p](int64_t row) { differentiate_row(p, row); });
 }
 
 // Of a row: the largest dy, and the largest y times the error that the sum of y * dy can have, in epsilons: half of
@@ -72,7 +60,7 @@ void l2_norm_backward_parallel(const L2NormalizeBackward<T>& p) {
 template <class T>
 double l2_norm_backward_size(const L2NormalizeBackward<T>& p) {
   std::vector<double> of_row(static_cast<size_t>(p.rows));
-  parallel_rows(p.rows, p.cols, [&](int64_t row) {
+  days::parallel_rows(p.rows, p.cols, [&](int64_t row) {
     double most_y = 0, most_dy = 0, sum = 0, squares = 0;
     for (int col = 0; col < p.cols; ++col) {
       const double y = days::to_double(p.y[row * p.cols + col]),

@@ -55,13 +55,7 @@ auto special_rows() {
 }
 
 // All terms are positive: an error in the last place of a partial sum is at most that of the sum.
-struct OfSum {
-  template <class T, class Problem>
-  days::Bound operator()(days::Type<T>, const Problem& p, days::Inputs&) const {
-    using Fp32 = days::TypeInfo<float>;
-    return {4 * Fp32::kDenormMin, (4 + 2 * std::log2(p.cols)) * Fp32::kEpsilon};
-  }
-};
+constexpr auto kErrorOfSum = [](const auto& p) { return 4 + 2 * std::log2(p.cols); };
 
 const auto l1_norm =
     days::ladder<L1Norm>("l1_norm")
@@ -130,7 +124,7 @@ const auto l1_norm =
                  days::writes(p.dx, elements);
         })
         .tolerance(days::exact)
-        .tolerance("norm", days::in_type<float>(OfSum{}))
+        .tolerance("norm", days::in_type<float>(days::within_relative(kErrorOfSum)))
         .lesson("keep what backward will ask for, packed so that nobody has to exchange anything.");
 
 REGISTER_LADDER(l1_norm);

@@ -25,22 +25,6 @@ auto rising(bool causal) {
   };
 }
 
-// One key in fifty is thirty times as long as the others, and takes all the weight or none; one value in
-// seventy is large.
-auto outliers(bool causal) {
-  return days::attention_elements(
-      causal, [](int, size_t i) { return days::normal(303, i); },
-      [](int row, size_t i) { return days::normal(304, i) * (row % 50 == 7 ? 30 : 1); },
-      [](int row, size_t i) { return days::normal(305, i) * (row % 70 == 69 ? 100 : 1); });
-}
-
-// All weights are the same, so a row of o is the mean of the values that it sees.
-auto all_equal(bool causal) {
-  return days::attention_elements(
-      causal, [](int, size_t) { return 1.0; }, [](int, size_t) { return -2.0; },
-      [](int row, size_t) { return 1.0 + row % 5; });
-}
-
 // `prefix` goes before the rungs' names, which have to differ between the ladders of a day.
 auto attention_ladder(const char* name, const std::string& prefix, bool causal) {
   const auto rung = [prefix](const char* rung_name) { return prefix + rung_name; };
@@ -93,8 +77,8 @@ auto attention_ladder(const char* name, const std::string& prefix, bool causal) 
       .show({{1, 2, 256, 256, 64}})
       .inputs(days::attention_inputs(causal))
       .hostile("rising scores", rising(causal))
-      .hostile("outliers", outliers(causal))
-      .hostile("all equal", all_equal(causal))
+      .hostile("outliers", days::attention_outliers(causal))
+      .hostile("all equal", days::attention_all_equal(causal))
       .traffic(LAUNCHER(attention_traffic))
       .flops(LAUNCHER(attention_flops), days::Rate::by_type)
       .tolerance(days::AttentionTolerance{})

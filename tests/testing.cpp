@@ -31,7 +31,19 @@
 #include "common/timing.h"
 #include "tests/wrong_kernels.h"
 
-namespace days::testing_detail {
+namespace days {
+
+#ifdef __SIMT__
+constexpr simt::Order kOrders[] = {simt::Order::normal, simt::Order::reversed, simt::Order::shuffle};
+InOrder::InOrder(int turn) {
+  simt::set_order(kOrders[static_cast<size_t>(turn) % std::size(kOrders)]);
+}
+InOrder::~InOrder() {
+  simt::reset_order();
+}
+#endif
+
+namespace testing_detail {
 namespace {
 
 // What the whole program did, for its last line.
@@ -198,17 +210,15 @@ Report run_in_orders(const LadderInfo& ladder, const Row& row, size_t type, cons
   Instance& instance = instances().get(ladder, type, shape, maker);
 #ifdef __SIMT__
   constexpr double kSmall = 1 << 18;  // bytes
-  constexpr simt::Order kOrders[] = {simt::Order::normal, simt::Order::reversed, simt::Order::shuffle};
   if (simt::checked_build && maker == 0 && Instance::device_bytes(ladder, type, shape, maker) <= kSmall) {
     bool first = true;
     for (size_t earlier = 0; earlier < type; ++earlier) first = first && !takes_type(row, earlier);
     Report all;
     for (size_t i = 0; i < std::size(kOrders) && all.ok(); ++i) {
       if (!first && !tests_all() && i != turn % std::size(kOrders)) continue;
-      simt::set_order(kOrders[i]);
+      const InOrder order(static_cast<int>(i));
       all.merge(instance.run(row, stream));
     }
-    simt::reset_order();
     return all;
   }
 #endif
@@ -600,7 +610,8 @@ void add_all_tests() {
     throw std::invalid_argument(missing);
 }
 
-}  // namespace days::testing_detail
+}  // namespace testing_detail
+}  // namespace days
 
 bool days::skeleton_is_given(const char* ladder, const char* what, Given (*given)(const Shape&),
                              const char* file) {

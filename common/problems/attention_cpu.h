@@ -230,6 +230,21 @@ auto attention_elements(bool causal, Q q, K k, V v) {
   };
 }
 
+// One key in fifty is thirty times as long as the others, and takes all the weight or none; one value in seventy is large.
+inline auto attention_outliers(bool causal) {
+  return attention_elements(
+      causal, [](int, size_t i) { return normal(303, i); },
+      [](int row, size_t i) { return normal(304, i) * (row % 50 == 7 ? 30 : 1); },
+      [](int row, size_t i) { return normal(305, i) * (row % 70 == 69 ? 100 : 1); });
+}
+
+// All weights are the same, so a row of o is the mean of the values that it sees.
+inline auto attention_all_equal(bool causal) {
+  return attention_elements(
+      causal, [](int, size_t) { return 1.0; }, [](int, size_t) { return -2.0; },
+      [](int row, size_t) { return 1.0 + row % 5; });
+}
+
 template <class T>
 Traffic attention_traffic(const Attention<T>& p) {
   const double heads = 1.0 * p.batch * p.heads;

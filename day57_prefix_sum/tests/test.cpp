@@ -76,14 +76,6 @@ TEST(Day57TileSums, MoreThanOneRound) {
   }
 }
 
-#ifdef __SIMT__
-class InOrder {
- public:
-  explicit InOrder(simt::Order order) { simt::set_order(order); }
-  ~InOrder() { simt::reset_order(); }
-};
-#endif
-
 // What look_ahead adds up does not depend on who came first: the same bits in 20 runs, on a CPU in three orders.
 TEST(Day57LookAhead, SameBitsInEveryRun) {
   if (!days::sm_90.met(days::current_device()))
@@ -94,12 +86,8 @@ TEST(Day57LookAhead, SameBitsInEveryRun) {
   const DeviceBuffer<float> x(values), y(kSize);
   const DeviceBuffer<uint8_t> memory(1 << 16);
   std::vector<float> first;
-  for (int run = 0; run < 20; ++run) {
-#ifdef __SIMT__
-    constexpr simt::Order kOrders[] = {simt::Order::normal, simt::Order::reversed, simt::Order::shuffle};
-    const InOrder order(kOrders[run % 3]);
-    if (run == 6) break;  // each order twice
-#endif
+  for (int run = 0; run < days::kRunsInOrder; ++run) {
+    const days::InOrder order(run);
     scan_look_ahead<float>({x.data(), y.data(), kSize, false, {memory.data(), 1 << 16}}, nullptr);
     CUDA_CHECK(cudaDeviceSynchronize());
     const std::vector<float> got = y.download();

@@ -12,10 +12,6 @@
 #include "common/testing.h"
 #include "day73_embedding/embedding.h"
 
-#ifdef __SIMT__
-#include "simt/runtime.h"
-#endif
-
 namespace day73 {
 namespace {
 
@@ -85,14 +81,6 @@ const bool kRowIsGiven = days::skeleton_is_given(
       return days::Given{static_cast<size_t>(s[1] * s[2]), false};
     });
 
-#ifdef __SIMT__
-class InOrder {
- public:
-  explicit InOrder(simt::Order order) { simt::set_order(order); }
-  ~InOrder() { simt::reset_order(); }
-};
-#endif
-
 // What sorted and pieces add up does not depend on who came first: the same bits in 20 runs, on a CPU in three orders.
 void expect_same_bits(void (*launch)(const EmbeddingBackward<float>&, cudaStream_t), size_t workspace) {
   constexpr int kCount = 700, kVocab = 40, kWidth = 64;
@@ -102,12 +90,8 @@ void expect_same_bits(void (*launch)(const EmbeddingBackward<float>&, cudaStream
   const DeviceBuffer<int32_t> tokens(days::random_tokens(73, kCount, kVocab, 1).tokens);
   const DeviceBuffer<unsigned char> memory(workspace);
   std::vector<float> first;
-  for (int run = 0; run < 20; ++run) {
-#ifdef __SIMT__
-    constexpr simt::Order kOrders[] = {simt::Order::normal, simt::Order::reversed, simt::Order::shuffle};
-    const InOrder order(kOrders[run % 3]);
-    if (run == 6) break;  // each order twice
-#endif
+  for (int run = 0; run < days::kRunsInOrder; ++run) {
+    const days::InOrder order(run);
     launch({dy.data(), tokens.data(), dw.data(), kCount, kVocab, kWidth, -1, {memory.data(), workspace}},
            nullptr);
     CUDA_CHECK(cudaDeviceSynchronize());

@@ -182,7 +182,7 @@ void check_host_memory(const char* p, std::size_t bytes, bool write, void* calle
   }
   for (const Range& range : *passes)
     if (range.holds(p)) return;
-  if (is_of_warps(p) || is_of_tile(p)) return;
+  if (is_of_warps(p)) return;
   const OwnWork own;
   const char* begin;
   const char* end;

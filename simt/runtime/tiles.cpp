@@ -24,17 +24,7 @@ struct Meeting {
 // Of this worker: by block object, size and number of the tile.
 thread_local std::map<std::tuple<const Block*, unsigned, unsigned>, Meeting> meetings;
 
-thread_local const Meeting* combined = nullptr;  // by the thread that runs now
-
 }  // namespace
-
-bool is_of_tile(const char* p) {
-  const auto holds = [p](const auto& pointers) {
-    return reinterpret_cast<std::uintptr_t>(p) - reinterpret_cast<std::uintptr_t>(pointers.data()) <
-           pointers.size() * sizeof(void*);
-  };
-  return combined && (holds(combined->inputs) || holds(combined->results));
-}
 
 void copy_bytes(void* to, const void* from, std::size_t bytes) {
   std::memcpy(to, from, bytes);
@@ -57,9 +47,7 @@ void meet_tile(unsigned size, const void* input, void* result, TileCombine combi
   meeting.results[rank] = result;
   const std::uint64_t mine = meeting.completed;
   if (++meeting.arrived == members) {
-    combined = &meeting;
     if (combine) combine(meeting.inputs.data(), meeting.results.data(), members);
-    combined = nullptr;
     meeting.arrived = 0;
     ++meeting.completed;
     notify();

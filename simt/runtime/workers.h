@@ -153,8 +153,6 @@ bool wait_for_grid(Worker& w);  // on the main stack; true: something may run ag
 void worker_finished(Launch& launch);
 void lane_returned(Worker& w, Warp& warp);
 bool release_active_masks(Worker& w);
-bool is_of_tile(
-    const char* p);  // tiles.cpp: a pointer that the threads of a tile have brought, while they are combined
 void leave_cluster(Worker& w, const Thread& returned);  // the others may complete the cluster's barrier
 void end_named_barriers(Block& block);
 // The phase of the cluster's barrier that ends after what the thread does now.

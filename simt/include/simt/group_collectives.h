@@ -26,11 +26,18 @@ void combine_offers(const void* const* inputs, void* const* results, unsigned co
   T* const values = reinterpret_cast<T*>(storage);
   const F* transform;
   using Brought = Offer<T, F>;
-  for (unsigned i = 0; i < count; ++i)
-    copy_bytes(values + i, &static_cast<const Brought*>(inputs[i])->value, sizeof(T));
-  copy_bytes(&transform, &static_cast<const Brought*>(inputs[0])->transform, sizeof(transform));
+  const Brought* brought;
+  void* result;
+  for (unsigned i = count; i-- > 0;) {
+    copy_bytes(&brought, inputs + i, sizeof(brought));  // the runtime's memory, which no kernel reads itself
+    copy_bytes(values + i, &brought->value, sizeof(T));
+  }
+  copy_bytes(&transform, &brought->transform, sizeof(transform));  // the first one's
   (*transform)(values, count);
-  for (unsigned i = 0; i < count; ++i) copy_bytes(results[i], values + i, sizeof(T));
+  for (unsigned i = 0; i < count; ++i) {
+    copy_bytes(&result, results + i, sizeof(result));
+    copy_bytes(result, values + i, sizeof(T));
+  }
 }
 
 // The lanes of a mask.
