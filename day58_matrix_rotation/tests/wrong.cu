@@ -75,17 +75,6 @@ MUST_REJECT(half, no_middle, "1 x 1: out[0,0] is");
 
 // ---- In place ----
 
-struct Ring {
-  uint32_t* at[4];
-};
-__device__ void turn(const Ring& ring) {
-  const uint32_t a = *ring.at[0], b = *ring.at[1], c = *ring.at[2], d = *ring.at[3];
-  *ring.at[1] = a;
-  *ring.at[2] = b;
-  *ring.at[3] = c;
-  *ring.at[0] = d;
-}
-
 // Every pixel fetches its own value, a row's one after the other by one thread: nobody waits until the other one has been read.
 __global__ void each_its_own_kernel(InPlace<uint32_t> p) {
   const int row = static_cast<int>(blockIdx.x * kTile + threadIdx.x);
