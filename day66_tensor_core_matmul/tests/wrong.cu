@@ -98,9 +98,6 @@ template <float (*kElement)(const Matmul<float>&, int, int)>
 void launch_floats(const Matmul<float>& p, cudaStream_t stream) {
   launch_of<kElement>(p, stream);
 }
-__device__ float cut(float x) {
-  return __uint_as_float(__float_as_uint(x) & 0xffffe000u);
-}
 __device__ float nearest(float x) {
   return __uint_as_float(days::ptx::cvt_rna_tf32(x));
 }
