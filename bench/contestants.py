@@ -12,6 +12,8 @@ by one timer and one check.
 dayNN_name/tests/contestants.py names them: CONTESTANTS = [(ladder, name, make), ...]. make(torch, problem) returns the function
 to time, which takes nothing and returns the result's tensors in the order of the ladder's outputs, or None where it wrote
 them itself; it raises ImportError where what it needs is not installed, Skip(reason) where it lacks the shape or the type.
+Where a right result is not the only one, as with random masks, `make.check = check` takes the reference's place: check(made, problem)
+gets the outputs' tensors and says what is wrong with them, "" where nothing is.
 SHAPES = {ladder: [shape, ...]} are those to check on, where sizes around a tile do not fit the ladder.
 
 Without a GPU PyTorch's CPU versions are checked on the CPU backend's memory; a time needs a GPU.
@@ -122,13 +124,13 @@ def prepared(side, contest, extents, make):
         raise Skip(f"not installed: {error.name or error}") from error
 
 
-def checked(side, contest, function, problem):
-    """The contest's verdict on what the function makes, on two fills of its outputs where one leaves a doubt."""
-    verdict = _checked_once(side, contest, function, problem, 0xA5)
-    return _checked_once(side, contest, function, problem, 0x5A) if verdict.get("again") else verdict
+def checked(side, contest, function, problem, check=None):
+    """The contest's verdict on what the function makes, on two fills of its outputs where one leaves a doubt; with a check its own."""
+    verdict = _checked_once(side, contest, function, problem, 0xA5, check)
+    return _checked_once(side, contest, function, problem, 0x5A, check) if verdict.get("again") else verdict
 
 
-def _checked_once(side, contest, function, problem, fill):
+def _checked_once(side, contest, function, problem, fill, check):
     contest.prepare()
     problem_outputs = problem.outputs
     if not side.timed:  # its copies are of before prepare()
@@ -145,6 +147,9 @@ def _checked_once(side, contest, function, problem, fill):
                     f"a result of {tuple(result.shape)} {result.dtype}, expected {tuple(tensor.shape)} {tensor.dtype}"]}
             tensor.copy_(result)
     side.finish(contest, problem)
+    if check:
+        said = check(problem_outputs, problem)
+        return {"ok": not said, "worst": None, "lines": said.splitlines()}
     return contest.verify()
 
 
@@ -182,7 +187,7 @@ def table_rows(loaded, side, extents, table, entries):
             try:
                 with side.torch.cuda.stream(stream) if stream else contextlib.nullcontext():
                     function, problem = prepared(side, contest, extents, make)
-                    report = checked(side, contest, function, problem)
+                    report = checked(side, contest, function, problem, getattr(make, "check", None))
             except Skip as skip:
                 row.update(result="missing" if str(skip).startswith("not installed") else "skip", reason=str(skip))
                 continue

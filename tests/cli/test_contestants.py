@@ -184,6 +184,29 @@ class Rows(unittest.TestCase):
             raise RuntimeError("No available kernel. Aborting execution.\nmore")
         return run
 
+    @staticmethod
+    def either(torch, problem):
+        """Each element is one of a or of b: a result among many."""
+        return lambda: _Floats([x if at % 3 else y for at, (x, y) in enumerate(zip(*(one.values for one in problem.inputs)))])
+
+    @staticmethod
+    def neither(torch, problem):
+        return lambda: _Floats([*problem.inputs[0].values[:-1], 1e9])
+
+    @staticmethod
+    def one_of_both(made, problem):
+        wrong = [i for i, values in enumerate(zip(made[0].values, *(one.values for one in problem.inputs))) if values[0] not in values[1:]]
+        return f"out[{wrong[0]}] is neither a's nor b's" if wrong else ""
+
+    def test_a_result_that_is_not_unique(self):
+        Rows.either.check = Rows.neither.check = self.one_of_both
+        good, rows = self.rows(("either", self.either))
+        self.assertTrue(good)
+        self.assertEqual((rows["either"]["result"], rows["either"]["worst_error"]), ("ok", None))
+        good, rows = self.rows(("neither", self.neither))
+        self.assertFalse(good)
+        self.assertEqual((rows["neither"]["result"], rows["neither"]["report"]), ("fail", "out[39] is neither a's nor b's"))
+
     def test_right_ones(self):
         good, rows = self.rows(("returns", self.add), ("writes", self.into))
         self.assertTrue(good)

@@ -224,6 +224,7 @@ import json, sys
 import numpy as np
 sys.path[:0] = [{tools!r}, {folder!r}]
 from python_days import interpreted, cases, Ladder, exact, within
+from python_days.tensors import from_bf16, to_bf16
 import kernel
 ladder = Ladder("l", ("n",), ("k",), lambda make, n: ([make.normal(n)], [make.output(n)]), lambda x: {reference}, ((40,),), (40,), (), ("fp32", "bf16"))
 out = cases.run(ladder, kernel.launch, cases.Case({kind!r}, (40,)), {order!r})
@@ -233,9 +234,10 @@ print(json.dumps([out.result, [r.slug for r in out.reports], out.notes, [r.says 
 
 @unittest.skipUnless(_python(), "NumPy and Triton are not here")
 class Interpreter(support.Case):
-    def run_kernel(self, body, reference="x", kind="fp32", order="normal"):
-        """[result, slugs, notes, reports, wrong elements] of a kernel of this body."""
-        (self.folder / "kernel.py").write_text(_KERNEL.format(body=textwrap.indent(textwrap.dedent(body).strip("\n"), "    ")))
+    def run_kernel(self, body, reference="x", kind="fp32", order="normal", helpers=""):
+        """[result, slugs, notes, reports, wrong elements] of a kernel of this body, which may call these helpers."""
+        (self.folder / "kernel.py").write_text(_KERNEL.format(body=textwrap.indent(textwrap.dedent(body).strip("\n"), "    ")) +
+                                               textwrap.dedent(helpers))
         text = _RUN.format(tools=str(support.ROOT / "tools"), folder=str(self.folder), reference=reference, kind=kind, order=order)
         done = subprocess.run([_python().path, "-B", "-c", text], stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False, text=True)
         self.assertEqual(done.returncode, 0, done.stderr[-2000:])
@@ -400,6 +402,37 @@ class Interpreter(support.Case):
         file.write_text("c += a * b\n")
         self.assertEqual(python_judge._as_tf32(kernel, cases), "")
 
+    def test_a_contestant_on_a_gpu_that_has_its_own_check(self):
+        """The check takes the reference's place, gets PyTorch's tensors, and is asked once; without one the reference judges."""
+        text = f"""
+            import sys
+            sys.path.insert(0, {str(support.ROOT / "tools")!r})
+            try:
+                import torch
+            except ImportError:
+                sys.exit(9)
+            import numpy as np
+            from python_days import Ladder, exact, on_gpu
+            ladder = Ladder("l", ("n",), ("k",), lambda make, n: ([make.fill([1.0, 2.0], n)], [make.output(n)]), lambda x: x, ((4,),), (4,), ())
+            on_gpu.on_device = lambda tensor: torch.from_numpy(tensor.array)
+            torch.cuda.synchronize = lambda: None
+            problem = on_gpu.Problem(ladder, "fp32", (4,))
+            judge = on_gpu._Reference(ladder, problem).judge
+            asked = []
+            def check(made, problem):
+                asked.append([one.tolist() for one in (*made, *problem.inputs)])
+                return "" if bool(((made[0] == 0) | (made[0] == problem.inputs[0])).all()) else "neither 0 nor x"
+            x, = problem.inputs
+            mask = torch.tensor([0.0, 1.0, 1.0, 0.0])
+            print(judge(problem, lambda: x * mask, check), judge(problem, lambda: x + 1, check), judge(problem, lambda: x * 1),
+                  judge(problem, lambda: x * mask)[0].splitlines()[0], asked[0], len(asked), sep="\\n")
+            """
+        done = subprocess.run([_python().path, "-B", "-c", textwrap.dedent(text)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False, text=True)
+        if done.returncode == 9:
+            self.skipTest("PyTorch is not here")
+        self.assertEqual(done.stdout.splitlines(), ["('', None)", "('neither 0 nor x', None)", "('', 0.0)", "out[0] is 0, expected 1",
+                                                    "[[0.0, 2.0, 1.0, 0.0], [1.0, 2.0, 1.0, 2.0]]", "2"], done.stderr)
+
     def test_a_file_without_pytorch(self):
         (self.folder / "kernel.py").write_text("import torch\n")
         text = f"""
@@ -423,6 +456,34 @@ class Interpreter(support.Case):
         self.assertEqual(self.run_kernel("x = tl.load(x_ptr + i, mask=there, other=-float('inf'))\n"
                                          "tl.store(y_ptr + i, tl.zeros_like(x) + tl.max(x, 0), mask=there)",
                                          "np.concatenate([x[a:a + 16] * 0 + x[a:a + 16].max() for a in (0, 16, 32)])", "bf16")[0], "ok")
+
+    def test_a_reduction_of_the_kernels_own_goes_by_halves(self):
+        """Element i meets i + 8, then i + 4: what a function makes that is not associative shows the order. Each step is rounded to the type."""
+        helpers = """
+            @triton.jit
+            def lopsided(a, b):
+                return a * 0.5 + b
+            @triton.jit
+            def both(n, total, more, other):
+                return n + more, total + other
+            """
+        halves = "np.concatenate([halved(np.resize(x, 48)[a:a + 16]).repeat(16) for a in (0, 16, 32)])[:40]"
+        body = "x = tl.load(x_ptr + i % n)\ny = tl.reduce(x, 0, lopsided, keep_dims={keep}) + tl.zeros_like(x)\ntl.store(y_ptr + i, y, mask=there)"
+        for kind, keep in (("fp32", False), ("bf16", True)):
+            rounded = "from_bf16(to_bf16({}))" if kind == "bf16" else "({}).astype(np.float32)"
+            one = rounded.format(rounded.format("np.float32(x[:len(x) // 2]) * np.float32(0.5)") + " + np.float32(x[len(x) // 2:])")
+            text = f"(halved := lambda x: x if len(x) == 1 else halved({one}), {halves})[1]"
+            self.assertEqual(self.run_kernel(body.format(keep=keep), text, kind, helpers=helpers)[0], "ok", kind)
+        several = """
+            x = tl.load(x_ptr + i % n)
+            square = x[:, None] + tl.zeros((B, B), tl.float32)
+            many, total = tl.reduce((tl.full((B, B), 1.0, tl.float32), square), {axis}, both)
+            tl.store(y_ptr + i, total * 0 + {of}, mask=there)
+            """
+        self.assertEqual(self.run_kernel(several.format(axis=1, of="many"), "x * 0 + 16", helpers=helpers)[0], "ok")
+        self.assertEqual(self.run_kernel(several.format(axis=1, of="total"), "x * 16", helpers=helpers)[0], "ok")
+        self.assertEqual(self.run_kernel(several.format(axis=None, of="many"), "x * 0 + 256", helpers=helpers)[0], "ok")
+        self.assertEqual(self.run_kernel(several.format(axis=0, of="total"), "x * 16", helpers=helpers)[0], "fail")
 
     def test_dot_of_fp32_has_ten_digits_unless_it_is_told_otherwise(self):
         dot = ("x = tl.load(x_ptr + i, mask=there, other=0.0)\nsquare = tl.broadcast_to(x[:, None], (B, B)) * (tl.arange(0, B)[None, :] == "

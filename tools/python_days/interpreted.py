@@ -76,7 +76,7 @@ def _mend_bf16():
     def reduced(apply):
         """tl.max, tl.sum, tl.cumsum, ... of bf16."""
         def mended(self, given):
-            if not any(_is_bf16(tensor.handle) for tensor in given):
+            if not any(_is_bf16(tensor.handle) for tensor in given) or _of_its_own(self):
                 return apply(self, given)
             wide = tuple(self.to_tensor(from_bf16(tensor.handle.data), tl.float32) if _is_bf16(tensor.handle) else tensor
                          for tensor in given)
@@ -89,6 +89,41 @@ def _mend_bf16():
         return mended
     for operations in (interpreter.ReduceOps, interpreter.ScanOps):
         operations.apply_impl = reduced(operations.apply_impl)
+
+
+def _of_its_own(reduction):
+    """Whether a reduction goes by a function that Triton's interpreter does not know: it is run as it is, each step in the tensors' own type."""
+    known = tl.standard
+    return isinstance(reduction, interpreter.ReduceOps) and reduction.combine_fn not in (
+        known._argmin_combine_tie_break_left, known._argmax_combine_tie_break_left, known._elementwise_max, known._elementwise_min,
+        known._sum_combine)
+
+
+def _mend_reduce():
+    """tl.reduce by a function of the kernel's own combines whole arrays, the first half with the second, as threads of a warp do that meet
+    at half the distance each time. Element after element in a chain, as it was, takes a second for each block, and hides a function that is
+    right only where one side is a single element."""
+    def generic_reduce(self, given):
+        whole, axis = self.axis is None, self.axis or 0
+        dims = given[0].handle.data.ndim
+        kinds = [tensor.dtype for tensor in given]
+        parts = [tensor.handle.data.reshape(-1) if whole else np.moveaxis(tensor.handle.data, axis, 0) for tensor in given]
+        while len(parts[0]) > 1:
+            half = len(parts[0]) // 2  # the compiler takes powers of two alone
+            sides = [self.to_tensor(part[at:at + half], kind) for at in (0, half) for part, kind in zip(parts, kinds)]
+            made = self.combine_fn.fn(*sides)
+            made = made if isinstance(made, (tuple, tl.core.tuple)) else (made,)
+            parts = [np.concatenate([np.broadcast_to(_data(one), part[:half].shape).astype(part.dtype), part[2 * half:]])
+                     for one, part in zip(made, parts)]
+        results = [part[0] for part in parts]
+        if self.keep_dims:
+            results = [result.reshape((1,) * dims) if whole else np.expand_dims(result, axis) for result in results]
+        return [self.to_tensor(result, kind) for result, kind in zip(results, kinds)]
+    interpreter.ReduceOps.generic_reduce = generic_reduce
+
+
+def _data(value):
+    return value.handle.data if isinstance(value, tl.core.tensor) else value
 
 
 def _mend_dot():
@@ -174,6 +209,7 @@ def _mend_autotune():
 # tl.device_assert counts; sums that exceed 32 bits do not, as no shape here is large enough, and looking doubles the time.
 interpreter.interpreter_builder.options = interpreter.InterpreterOptions(debug=True, sanitize_overflow=False)
 _mend_bf16()
+_mend_reduce()
 _mend_dot()
 _mend_tensors()
 _mend_autotune()
