@@ -89,6 +89,18 @@ class Reading(unittest.TestCase):
         self.assertEqual(sass.grouped(Counter({"TLD": 2, "TEX": 1, "LDG.32": 3})), Counter({"texture": 3, "global": 3}))
         self.assertEqual(sass.notable(Counter({"TLD": 2, "IADD3": 1})), "2 TLD")
 
+    def test_loads_that_no_barrier_of_a_loop_waits_for(self):
+        def loop(*body):
+            return "\n".join([".L_x_0:", *(f"        /*0010*/                   {line} ;" for line in body), "        /*0020*/  @P1 BRA `(.L_x_0) ;"])
+        load, barrier, read = "LDG.E.128 R12, desc[UR10][R2.64]", "BAR.SYNC.DEFER_BLOCKING 0x0", "FADD R0, R15, R1"
+        self.assertEqual(sass.loads_before_barrier(loop(load, barrier, "STS [R3], R0", barrier, read)), 1)
+        self.assertEqual(sass.loads_before_barrier(loop(load, load.replace("R12", "R16"), barrier, read)), 2)
+        self.assertEqual(sass.loads_before_barrier(loop(load, barrier, read, barrier)), 0)  # the first barrier is about another thing
+        self.assertEqual(sass.loads_before_barrier(loop(barrier, load, read)), 0)
+        self.assertEqual(sass.loads_before_barrier(loop(load, read)), 0)
+        self.assertEqual(sass.loads_before_barrier(loop(load.replace("E.128", "E.U16"), read, barrier)), 1)  # R12 alone
+        self.assertEqual(sass.loads_before_barrier(loop(load, barrier).replace(".L_x_0:", ".L_x_9:")), 0)  # no loop
+
     def test_launch_bounds(self):
         self.assertEqual(sass.launch_bounds(ELF), {MANGLED: 512})
 
@@ -96,7 +108,7 @@ class Reading(unittest.TestCase):
         for instruction, kind in (("LDSM.16.MT88.4 R4, [R2]", "LDSM.x4"), ("LDSM.16.M88 R4, [R2]", "LDSM.x1"),
                                   ("LDGSTS.E.BYPASS.LTC128B.128 [R1], desc", "LDGSTS.128"), ("HMMA.16816.F32.BF16 R4, R5", "HMMA.16816"),
                                   ("HGMMA.64x256x16.F32.BF16 R24, gdesc[UR8]", "HGMMA.64x256x16"), ("STG.E R2", "STG.32"),
-                                  ("IMAD.MOV.U32 R1, RZ", "IMAD"), ("TLD.LZ.SCR R0, R2", "TLD"), ("UTMALDG.2D [UR8]", "UTMALDG")):
+                                  ("IMAD.MOV.U32 R1, RZ", "IMAD.MOV"), ("IMAD.WIDE.U32 R4, R22", "IMAD"), ("TLD.LZ.SCR R0, R2", "TLD"), ("UTMALDG.2D [UR8]", "UTMALDG")):
             self.assertEqual(sass.kind(instruction), kind)
 
     def test_names(self):

@@ -197,7 +197,7 @@ def _python():
 _KERNEL = '''
 import triton
 import triton.language as tl
-from python_days import Ladder, exact
+from python_days import Ladder, within
 @triton.jit
 def k(x_ptr, y_ptr, n, B: tl.constexpr):
     p = tl.program_id(0)
@@ -508,6 +508,123 @@ class Interpreter(support.Case):
             found = [error(kind) for kind in (kinds.IEEE, kinds.TF32x3, kinds.TF32)]
             found = [found[0][0] < 2e-6, found[1][0] < 5e-6, 1e-4 < found[2][0] < 1e-2, all(inf for _, inf in found)]
             """), [True] * 4)
+
+
+_TWO_WAYS = '''
+from python_days import Ladder, within
+def problem(make, n):
+    return [make.fill([1, 2, 3], n), make.fill([5, 7], n)], [make.output(n), make.output(n)]
+l = Ladder("l", ("n",), rungs=("kept", "again"), problem=problem, reference=lambda x, dy: (1.001 * x * x, 2 * x * dy), tolerance=within(relative=1e-2),
+           shapes=((100,),), show=(100,), bench=((100,),), gradient=1, asks=("scratch", "alive", "error", "instructions_an_output"))
+'''
+_KEPT = '''"""Keeps."""
+import triton
+import triton.language as tl
+@triton.jit
+def forward(x_ptr, y_ptr, k_ptr, n, B: tl.constexpr):
+    i = tl.program_id(0) * B + tl.arange(0, B)
+    x = tl.load(x_ptr + i, mask=i < n)
+    tl.store(y_ptr + i, x * x, mask=i < n)
+    tl.store(k_ptr + i, 2 * x, mask=i < n)
+@triton.jit
+def backward(k_ptr, dy_ptr, dx_ptr, n, B: tl.constexpr):
+    i = tl.program_id(0) * B + tl.arange(0, B)
+    tl.store(dx_ptr + i, tl.load(k_ptr + i, mask=i < n) * tl.load(dy_ptr + i, mask=i < n), mask=i < n)
+def launch(x, dy, y, dx):
+    kept = x.new_empty(2 * x.numel())
+    forward[(1,)](x, y, kept, x.numel(), B=256)
+    backward[(1,)](kept, dy, dx, x.numel(), B=256)
+'''
+_AGAIN = (_KEPT.replace("Keeps.", "Computes again.").replace("    tl.store(k_ptr + i, 2 * x, mask=i < n)\n", "").replace(", k_ptr, n,", ", n,")
+          .replace("tl.load(k_ptr", "2 * tl.load(k_ptr").replace("    kept = x.new_empty(2 * x.numel())\n", "").replace("(x, y, kept,", "(x, y,")
+          .replace("(kept, dy,", "(x, dy,"))
+_CODE = '''
+import json, sys
+sys.path[:0] = [{tools!r}, {folder!r}]
+import numpy as np
+from days_cli import metrics
+from python_days import commands, compiled, tensors
+import kernel
+def counted(launch, sm):
+    made = compiled.compiled(launch, [tensors.Tensor.of(np.zeros(1 << 16), "fp32") for _ in "xy"], sm)
+    return metrics.of_code({{"sm": sm, "load_bits": 0, "kernels": [commands._as_json(one) for one in made]}})
+print(json.dumps({{name: counted(launch, 90) for name, launch in kernel.launches.items()}}))
+'''
+_KERNELS = '''
+import triton
+import triton.language as tl
+@triton.jit
+def turned(x, y, n, B: tl.constexpr):
+    i = tl.arange(0, B)
+    tl.store(y + i[None, :] * n + i[:, None], tl.load(x + i[:, None] * n + i[None, :]))
+@triton.jit
+def stays(x, y, rows, cols, B: tl.constexpr):
+    i = tl.arange(0, B)
+    for r in range(tl.program_id(0), rows, tl.num_programs(0)):
+        v = tl.load(x + r * cols + i)
+        tl.store(y + r * cols + i, v * tl.rsqrt(tl.sum(v * v, axis=0)))
+@triton.jit
+def ahead(x, y, rows, cols, B: tl.constexpr):
+    i, step = tl.arange(0, B), tl.num_programs(0)
+    v = tl.load(x + tl.program_id(0) * cols + i)
+    for r in range(tl.program_id(0), rows, step):
+        following = tl.load(x + (r + step) * cols + i, mask=(i < cols) & (r + step < rows))
+        tl.store(y + r * cols + i, v * tl.rsqrt(tl.sum(v * v, axis=0)))
+        v = following
+@triton.jit
+def squares(x, y, B: tl.constexpr):
+    i = tl.arange(0, B)
+    v = tl.load(x + i).to(tl.int32, bitcast=True)
+    tl.store(y + i, (v * v).to(tl.float32, bitcast=True))
+launches = {"turned": lambda x, y: turned[(1,)](x, y, 64, B=64), "stays": lambda x, y: stays[(4,)](x, y, 16, 4096, B=4096, num_warps=8),
+            "ahead": lambda x, y: ahead[(4,)](x, y, 16, 4096, B=4096, num_warps=8), "squares": lambda x, y: squares[(1,)](x, y, B=1024)}
+'''
+
+
+@unittest.skipUnless(_python(), "NumPy and Triton are not here")
+class Metrics(support.Case):
+    """What gates of a Triton day may ask for, counted of kernels that have it and of kernels that have not."""
+
+    def test_memory_and_error_of_two_rungs(self):
+        self.replace(paths, "ROOT", self.folder)
+        self.replace(paths, "MY", self.folder / "my")
+        day = self.folder / "day90_two"
+        day.mkdir()
+        for name, text in (("README.md", "---\ntitle: T\nkind: python\n---\n"), ("ladder.py", _TWO_WAYS), ("01_kept.py", _KEPT),
+                           ("02_again.py", _AGAIN)):
+            (day / name).write_text(text)
+        support.forget()
+        code, out, err = self.days("explain", "90")
+        self.assertEqual(code, 0, err)
+        found = {words[0]: words[1:] for words in (line.rsplit(None, 2) for line in out.splitlines()) if words}
+        self.assertEqual(found["bytes of memory of its own"], ["800", "0"])
+        self.assertEqual(found["bytes that wait for the backward"], ["800", "400"])  # the gradient itself waits for nobody
+        error = (1.001 - 1) / 1.001 * 2**24
+        self.assertEqual(found["worst error in 2^-24 of an element"], [f"{error:,.1f}"] * 2)
+        kept = python_judge.asked_of(rungs.of_day(catalog.resolve("90", "check"))["again"])
+        self.assertEqual(list(kept[0].items()), [("scratch", 0), ("alive", 500)])
+        (day / "ladder.py").write_text(_TWO_WAYS.replace('"alive"', '"life"'))
+        support.forget()
+        code, _, err = self.days("explain", "90")
+        self.assertEqual(code, 1)
+        self.assertIn("what a ladder asks is programs, launches,", " ".join(err.split()))
+
+    def test_machine_code(self):
+        (self.folder / "kernel.py").write_text(_KERNELS)
+        done = subprocess.run([_python().path, "-B", "-c", _CODE.format(tools=str(support.ROOT / "tools"), folder=str(self.folder))],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr[-2000:])
+        found = json.loads(done.stdout)
+        of = lambda key: {name: values[key] for name, values in found.items()}  # noqa: E731
+        self.assertEqual(of("conversions"), {"turned": 1, "stays": 0, "ahead": 0, "squares": 0})
+        self.assertEqual(of("loads_before_barrier"), {"turned": 0, "stays": 0, "ahead": 4, "squares": 0})
+        self.assertEqual(of("mufu"), {"turned": 0, "stays": 1, "ahead": 1, "squares": 0})
+        self.assertEqual(found["turned"]["shared_accesses"], 64)
+        self.assertGreaterEqual(found["squares"]["imad"], 8)
+        for name, elements in (("turned", 32), ("stays", 16), ("squares", 8)):
+            self.assertAlmostEqual(found[name]["instructions_an_output"] * elements, found[name]["instructions"])
+        self.assertEqual(found["squares"]["resident"], 64)
+        self.assertLess(found["turned"]["resident"], 64)  # 16 KiB a program
 
 
 _PLAIN = '''

@@ -16,7 +16,8 @@ ARCHITECTURE = 90  # of which the figures of Triton's compiler are
 class Metric:
     """key: in what was counted; apart: differences up to this are none; most: a gate is a maximum, else a minimum; implied: by these, so that
     whoever reaches one of them has this as well; means: what a reader needs to know besides; compiled: it comes from the compiler; limit: how
-    a bound is shown, as a value where it is ""; zero: what a maximum of 0 is called."""
+    a bound is shown, as a value where it is ""; zero: what a maximum of 0 is called; asked: a rung may be asked for it though its ladder does not
+    name it (`asks` of ladder.py)."""
     key: str
     label: str
     form: str = "{:,.0f}"
@@ -27,6 +28,7 @@ class Metric:
     compiled: bool = False
     limit: str = ""
     zero: str = ""
+    asked: bool = True
 
     def shown(self, value):
         return self.form.format(value)
@@ -107,6 +109,10 @@ CODE = (_OfRung("load_bits", "bits of a thread's widest load from global memory"
 
 # ---- a rung of Triton's ----
 
+def _named(key, label, form="{:,.0f}", apart=0.5, most=True, compiled=False):
+    return Metric(key, label, form, apart, most, compiled=compiled, asked=False)
+
+
 TRITON = (  # in the order in which a rung is asked for them
     Metric("programs", "programs", "{:,.0f}", 0.5),
     Metric("launches", "launches", "{:.0f}", 0.5),
@@ -123,6 +129,16 @@ TRITON = (  # in the order in which a rung is asked for them
     Metric("global_accesses", "loads and stores of global memory in the code", "{:.0f}", 0.5, True, ("load_bits",), compiled=True),
     Metric("instructions", "instructions in the code", "{:.0f}", 7, True, ("load_bits", "global_accesses"), compiled=True),
     Metric("registers", "registers", "{:.0f}", 7, True, ("instructions", "shared", "spilled", "tensor"), compiled=True),
+    _named("error", "worst error in 2^-24 of an element", "{:,.1f}", 0.5),
+    _named("scratch", "bytes of memory of its own"),
+    _named("alive", "bytes that wait for the backward"),
+    _named("instructions_an_output", "instructions an output", "{:.1f}", 0.5, compiled=True),
+    _named("mufu", "instructions of the special unit (MUFU)", compiled=True),
+    _named("imad", "integer products", compiled=True),
+    _named("shared_accesses", "accesses to shared memory in the code", compiled=True),
+    _named("conversions", "changes of layout through shared memory", compiled=True),
+    _named("loads_before_barrier", "loads under way across a loop's barriers", most=False, compiled=True),
+    _named("resident", "warps in flight", most=False, compiled=True),
 )
 
 
@@ -155,7 +171,7 @@ def of_counts(counted):
             "writes_per_output": total("bytes", "store") / counted["written_bytes"] if counted["written_bytes"] else 0,
             "wasted_sectors": max(0.0, 1 - moved / (32 * sectors)) if sectors else 0.0,
             "wave_reads": 32 * sum(launch["wave_sectors"] for launch in counted["launches"]) / counted["read_bytes"] if counted["read_bytes"] else 0,
-            "atomic_accesses": total("accesses", "atomic")}
+            "atomic_accesses": total("accesses", "atomic"), "error": counted["error"], "scratch": counted["scratch"], "alive": counted["alive"]}
 
 
 def instructions(kernel):
@@ -168,9 +184,20 @@ def of_code(made):
     kernels = made["kernels"]
     counts = sum(map(instructions, kernels), Counter())
     groups = sass.grouped(counts)
+    named = lambda *kinds: sum(count for kind, count in counts.items() if kind.split(".")[0] in kinds)
     return {"load_bits": made["load_bits"], "spilled": max((k["stack"] for k in kernels), default=0), "tensor": groups["tensor"],
-            "copies": sum(count for kind, count in counts.items() if kind.split(".")[0] in ("LDGSTS", "UTMALDG")), "shared": max((k["shared"] for k in kernels), default=0), "global_accesses": groups["global"],
-            "instructions": sum(counts.values()), "registers": max((k["registers"] for k in kernels), default=0)}
+            "copies": named("LDGSTS", "UTMALDG"), "shared": max((k["shared"] for k in kernels), default=0), "global_accesses": groups["global"],
+            "instructions": sum(counts.values()), "registers": max((k["registers"] for k in kernels), default=0),
+            "instructions_an_output": max((sum(instructions(k).values()) / k["stored"] for k in kernels if k["stored"]), default=0),
+            "mufu": named("MUFU"), "imad": counts["IMAD"], "shared_accesses": named("LDS", "STS", "LDSM", "STSM"),
+            "conversions": sum(k["conversions"] for k in kernels),
+            "loads_before_barrier": max((k["loads_before_barrier"] for k in kernels), default=0),
+            "resident": min((_resident(k, made["sm"]) for k in kernels), default=0)}
+
+
+def _resident(kernel, sm):
+    """Warps of a kernel that a multiprocessor holds at a time."""
+    return sass.blocks(sm, 32 * kernel["warps"], kernel["registers"], kernel["shared"])[0] * kernel["warps"]
 
 
 # ---- a program ----

@@ -92,6 +92,7 @@ def _rung(day, name, rung, given, more):
             console.say(line)
     console.say()
     say_architectures(made)
+    _besides(day, name, {name: (counted, made)})
     for report in counted["reports"]:
         console.say("\n".join(report))
     console.say("\nA sector is counted once for each access of a program: no GPU moves fewer.")
@@ -182,6 +183,22 @@ def say_architectures(made):
                     f"{_bits(values['load_bits']):>13}{values['instructions']:>14}  {_tensor(one)}")
 
 
+def _besides(day, variant, collected):
+    """What the rungs' ladder asks for besides, a line a metric: of {rung: (counted, compiled)}."""
+    ladder = python_ladders.of_variant(day, variant)
+    named = python_judge.named_of(day, ladder["asks"], metrics.TRITON) if ladder["by"] == "triton" else []
+    if not named or not collected:
+        return
+    values = [{**metrics.of_counts(counted), **metrics.of_code(next(one for one in made if one["sm"] == metrics.ARCHITECTURE))}
+              for counted, made in collected.values()]
+    across, width = max(len(metric.label) for metric in named) + 2, max(9, *(len(name) + 2 for name in collected))
+    if len(collected) > 1:
+        console.say(" " * across + "".join(f"{name:>{width}}" for name in collected))
+    for metric in named:
+        console.say(f"{metric.label:{across}}" + "".join(f"{metric.shown(one[metric.key]):>{width}}" for one in values))
+    console.say()
+
+
 def _bits(count):
     return f"{count // 8} B" if count else "-"
 
@@ -225,5 +242,7 @@ def _day(day, given, more):
     console.say()
     if wave:
         console.say(f"wave/in: the same where each {wave} programs, which run at a time, share what they load.")
+    for ladder in python_ladders.ladders(day):
+        _besides(day, ladder["rungs"][0], {name: collected[name] for name in ladder["rungs"] if collected.get(name)})
     console.say("Lines?  " + console.paint(f"./days explain {day.number} {names[0]}", "cyan"))
     return 0

@@ -233,10 +233,10 @@ def run_stages(kernel, gates, told, why=""):
 
 def asked_of(rung):
     """({a metric's key: its bound}, [a sentence for each]) of what falls from the rung before to this one: at most two, the first in
-    the order of TRITON. ({}, []) where nothing does."""
+    the order of TRITON, after those that the ladder itself names. ({}, []) where nothing does."""
     start, goal = (_known(Kernel(rung.day, name)) for name in (rung.before.name, rung.name))
-    gates, says = {}, []
-    for metric in start.metrics:
+    gates, says, named = {}, [], python_ladders.of_variant(rung.day, rung.name)["asks"]
+    for metric in (*named_of(rung.day, named, start.metrics), *(one for one in start.metrics if one.asked and one.key not in named)):
         first, last = start[metric.key], goal[metric.key]
         better, worse = (last, first) if metric.most else (first, last)
         if worse - better <= metric.apart or better and worse / better < _LEAST or len(gates) == 2:
@@ -250,6 +250,15 @@ def asked_of(rung):
         gates[_KEPT] = goal["programs"]
         says.append(f"Asked: {PROGRAMS_KEPT.label} {PROGRAMS_KEPT.bound(gates[_KEPT])}, as both have: their tiles stay as large.")
     return gates, says
+
+
+def named_of(day, keys, known):
+    """The Metrics that a ladder names."""
+    found = metrics.by_key(known)
+    for key in keys:
+        if key not in found:
+            raise DaysError(f"{day.target}/ladder.py: what a ladder asks is {', '.join(found)}, not {key}", code=WRONG)
+    return [found[key] for key in keys]
 
 
 def _between(first, last):

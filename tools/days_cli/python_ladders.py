@@ -14,7 +14,7 @@ from days_cli.rungs import Rung
 
 @functools.lru_cache(maxsize=None)
 def _ladders(path, _stamp):
-    """[{name, rungs, by, orders, exercise: {goal, starts, solution} or None}] of the Ladder(...) calls in a ladder.py."""
+    """[{name, rungs, by, orders, asks, exercise: {goal, starts, solution} or None}] of the Ladder(...) calls in a ladder.py."""
     tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
     found = []
     for call in ast.walk(tree):
@@ -26,8 +26,9 @@ def _ladders(path, _stamp):
         if exercise is not None:
             given = dict(zip(("goal", "starts", "solution", "gates"), exercise.args), **{w.arg: w.value for w in exercise.keywords})
             exercise = {key: ast.literal_eval(given[key]) for key in ("goal", "starts", "solution", "gates") if key in given}
-        by, orders = (ast.literal_eval(members[key]) if key in members else default for key, default in (("by", "triton"), ("orders", False)))
-        found.append((call.lineno, {"name": name, "rungs": rungs, "by": by, "orders": orders, "exercise": exercise}))
+        by, orders, asks = (ast.literal_eval(members[key]) if key in members else default
+                            for key, default in (("by", "triton"), ("orders", False), ("asks", ())))
+        found.append((call.lineno, {"name": name, "rungs": rungs, "by": by, "orders": orders, "asks": asks, "exercise": exercise}))
     return [ladder for _, ladder in sorted(found, key=lambda one: one[0])]
 
 
@@ -41,7 +42,7 @@ def ladders(day):
     except SyntaxError as error:
         raise DaysError(f"{day.target}/ladder.py:{error.lineno}: {error.msg}", code=WRONG) from error
     except (ValueError, KeyError) as error:
-        raise DaysError(f"{day.target}/ladder.py: name, rungs, by, orders and exercise of a Ladder have to stand there as literals", code=WRONG) from error
+        raise DaysError(f"{day.target}/ladder.py: name, rungs, by, orders, asks and exercise of a Ladder have to stand there as literals", code=WRONG) from error
 
 
 def of_variant(day, name):

@@ -121,6 +121,8 @@ def kind(instruction):
         if name == "LDGSTS":
             return "LDGSTS." + next((_NARROW[d] for d in details if d in _NARROW), "32")
         return f"{name}." + next((_NARROW[d] for d in details if d in _NARROW), "32")
+    if name == "IMAD" and details and details[0] in ("MOV", "SHL", "IADD"):
+        return f"IMAD.{details[0]}"  # a copy, a shift or a sum: it borrows the multiplier
     if name == "MUFU" and details:
         return f"MUFU.{details[0]}"
     if name in ("HMMA", "IMMA", "QMMA", "HGMMA", "IGMMA", "QGMMA", "DMMA"):
@@ -184,6 +186,41 @@ def read_nvdisasm(text, kernels):
         if match and kernel is not None and match.group(1) != "NOP" and "@!PT " not in line:
             kernel.lines.setdefault(place, Counter())[kind(match.group(1))] += 1
     return kernels
+
+
+_LABEL = re.compile(r"^(\.L_x_\d+):")
+_JUMP = re.compile(r"^BRA(?:\.\w+)* .*`\((\.L_x_\d+)\)")
+_LOADED = re.compile(r"^LDG\S* (?:P\w+, )?R(\d+)")
+
+
+def loads_before_barrier(text):
+    """Loads from global memory, of the loop that has most of them, that are under way across its last barrier: asked for before it, and read
+    by nobody until it has passed. text: nvdisasm's listing of one kernel."""
+    code, labels, most = [], {}, 0
+    for line in text.splitlines():
+        label, match = _LABEL.match(line), _CODE.match(line)
+        if label:
+            labels[label.group(1)] = len(code)
+        elif match:
+            code.append(match.group(1))
+            jump = _JUMP.match(match.group(1))
+            if jump and jump.group(1) in labels:
+                most = max(most, _under_way(code[labels[jump.group(1)]:]))
+    return most
+
+
+def _under_way(loop):
+    """Of a loop's instructions."""
+    barriers = [number for number, instruction in enumerate(loop) if instruction.startswith("BAR.")]
+    waiting = []  # the registers of each load that nobody has read
+    for instruction in loop[:barriers[-1]] if barriers else ():
+        named = set(map(int, re.findall(r"\bR(\d+)\b", instruction)))
+        waiting = [registers for registers in waiting if not registers & named]
+        loaded = _LOADED.match(instruction)
+        if loaded:
+            first, width = int(loaded.group(1)), int(kind(instruction).partition(".")[2])
+            waiting.append(set(range(first, first + max(1, width // 32))))
+    return len(waiting)
 
 
 def launch_bounds(elf_text):

@@ -76,20 +76,20 @@ def run(ladder, launch, case, order="normal", wave=0):
         return Outcome("fail", notes=notes or [f"the launcher takes {case.refused}, and must refuse it with a ValueError"])
     if refusal:
         notes = [f"the launcher refuses it: {refusal}"]
-    facts = judged(ladder, before, inputs, outputs)
+    facts = {**judged(ladder, before, inputs, outputs), **watching.memory(None if ladder.gradient is None else inputs[ladder.gradient])}
     bad = facts["wrong"] or notes or any(report.slug != "race" for report in watching.reports)
     return Outcome("fail" if bad else "ok", facts, watching.reports, notes, watching.launches)
 
 
 def judged(ladder, before, inputs, outputs):
     """The comparison of all outputs with the reference, as one; an input that is no output has to be as it was."""
-    facts = {"wrong": 0, "compared": 0, "unwritten": 0, "worst": 0.0, "first": [], "least_ratio": None, "most_ratio": None}
+    facts = {"wrong": 0, "compared": 0, "unwritten": 0, "worst": 0.0, "relative": 0.0, "first": [], "least_ratio": None, "most_ratio": None}
     for number, (made, expected) in enumerate(zip(outputs, ladder.expected(before))):
         one = compare("out" if len(outputs) == 1 else f"out{number}", made, expected, ladder.tolerance)
         worst = (facts["worst"], one["worst"])
         facts = {**one, "wrong": facts["wrong"] + one["wrong"], "compared": facts["compared"] + one["compared"],
                  "unwritten": facts["unwritten"] + one["unwritten"], "first": facts["first"] + one["first"],
-                 "worst": None if None in worst else max(worst)}
+                 "relative": max(facts["relative"], one["relative"]), "worst": None if None in worst else max(worst)}
     for was, tensor in zip(before, inputs):
         if isinstance(tensor, Tensor) and not any(tensor is made for made in outputs):
             if not np.array_equal(np.ascontiguousarray(was.array).view(np.uint8), np.ascontiguousarray(tensor.array).view(np.uint8)):

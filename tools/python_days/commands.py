@@ -119,6 +119,7 @@ def count(given):
     json.dump({"ladder": ladder.name, "type": kind, "shape": list(shape), "extents": list(ladder.extents), "read_bytes": read,
                "written_bytes": written, "result": outcome.result, "notes": outcome.notes,
                "reports": [running.describe(report) for report in outcome.reports], "wave": wave, "launches": running.counted(outcome.launches),
+               "error": outcome.facts.get("relative", 0) * 2**24, "scratch": outcome.facts.get("scratch", 0), "alive": outcome.facts.get("alive", 0),
                "counters": _counters(ladder, launch, kind, shape) if outcome.result == "ok" else []}, sys.stdout)
     return 0
 
@@ -216,5 +217,6 @@ def _answer(given, found):
 def _as_json(kernel):
     return {"name": kernel.name, "warps": kernel.warps, "stages": kernel.stages, "shared": kernel.shared,
             "registers": kernel.registers, "stack": kernel.stack, "text": kernel.text,
+            "stored": kernel.stored, "conversions": kernel.conversions, "loads_before_barrier": kernel.loads_before_barrier,
             "lines": [{"file": shown(file) if file else "", "line": line, "counts": dict(counts)}
                       for (file, line), counts in sorted(kernel.lines.items())]}

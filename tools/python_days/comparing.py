@@ -34,7 +34,7 @@ def within(relative=0.0, absolute=0.0):
 
 
 def compare(name, made, expected, tolerance, fill=POISON):
-    """{wrong, compared, unwritten, worst, first, ratios, doubt} of a Tensor, filled with this byte before, against what it should be. doubt: all that is wrong
+    """{wrong, compared, unwritten, worst, relative, first, ratios, doubt} of a Tensor, filled with this byte before, against what it should be. doubt: all that is wrong
     is near enough to be right, and looks like the fill: one element of some millions may. Another fill tells. A large one is compared in
     parts, on all cores: NumPy lets others work meanwhile."""
     expected = np.asarray(expected)
@@ -52,7 +52,7 @@ def compare(name, made, expected, tolerance, fill=POISON):
     finite = bool(ratios) and bool(np.isfinite(ratios).all())
     worst = max((one["worst"] for one in parts), key=lambda error: np.inf if np.isnan(error) else error)
     return {"wrong": wrong, "doubt": bool(wrong) and not any(one["far"] for one in parts), "compared": int(flat.size), "unwritten": sum(one["unwritten"] for one in parts) if wrong else 0,
-            "worst": float(worst) if np.isfinite(worst) else None, "first": first,
+            "relative": max(one["relative"] for one in parts), "worst": float(worst) if np.isfinite(worst) else None, "first": first,
             "least_ratio": float(min(ratios)) if finite else None, "most_ratio": float(max(ratios)) if finite else None}
 
 
@@ -61,11 +61,13 @@ def _compare_part(made, expected, tolerance, start, fill):
     got, memory = made.values(), made.array
     if made.kind not in FLOATS:
         bad, error = got != expected, np.abs(got.astype(np.float64) - expected.astype(np.float64))
+        relative = np.zeros(1)
     else:
         with np.errstate(invalid="ignore", over="ignore"):
             rounded = Tensor(stored(expected, made.kind), made.kind).values()
             same = (got == rounded) | (np.isnan(got) & np.isnan(rounded))
             error = np.where(same, 0.0, np.abs(got - expected))
+            relative = np.where(np.isfinite(error), error / np.maximum(np.abs(expected), 2.0**-126), 0.0)
             bad = ~same
             if tolerance.relative is not None:
                 bad &= ~(error <= tolerance.of(made.kind, expected))
@@ -77,6 +79,7 @@ def _compare_part(made, expected, tolerance, start, fill):
     with np.errstate(invalid="ignore", divide="ignore"):
         ratios = got[at] / expected[at] if made.kind in FLOATS else np.array([])
     return {"wrong": int(at.size), "far": bool(np.any(far)), "unwritten": int(unwritten.sum()), "worst": np.max(error) if error.size else 0.0,
+            "relative": float(np.max(relative)) if relative.size else 0.0,
             "first": [(start + i, _shown(got[i], memory[i], poison), f"{expected[i]:.9g}") for i in at[:5]],
             "ratios": [ratios.min(), ratios.max()] if ratios.size else []}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import math
 import os
 import re
 import subprocess
@@ -14,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import triton
+from triton._C.libtriton import ir, nvidia, passes
 from triton.backends.compiler import GPUTarget
 from triton.runtime.autotuner import Autotuner
 from triton.runtime.driver import driver
@@ -37,6 +39,9 @@ class Kernel:
     stack: int = 0  # bytes a thread: what did not fit into registers
     lines: dict = field(default_factory=dict)
     text: str = ""
+    stored: int = 0  # elements that a thread stores, each store of the code once
+    conversions: int = 0  # layouts that change through shared memory
+    loads_before_barrier: int = 0
 
     @property
     def instructions(self):
@@ -142,8 +147,35 @@ def _kernel(name, kernel, lines):
     found.registers, found.stack = int(resources.get("REG", 0)), int(resources.get("STACK", 0))
     parsed = {kernel.metadata.name: sass.Kernel(kernel.metadata.name, name)}
     sass.read_nvdisasm(listing, parsed)
-    found.lines = parsed[kernel.metadata.name].lines
+    found.lines, found.loads_before_barrier = parsed[kernel.metadata.name].lines, sass.loads_before_barrier(listing)
+    layouts = kernel.asm["ttgir"]
+    found.stored, found.conversions = _stored(layouts, 32 * found.warps), _conversions(layouts, kernel.metadata)
     return found
+
+
+def _stored(layouts, threads):
+    """Elements that a thread stores to global memory, each store of the code once: a scalar is one thread's."""
+    shapes = [found[1] for found in re.finditer(r"^\s*tt\.store .*?:\s*tensor<((?:\d+x)*)!tt\.ptr", layouts, re.MULTILINE)]
+    return sum(max(1, math.prod(map(int, shape.split("x")[:-1])) // threads) for shape in shapes)
+
+
+def _conversions(layouts, made):
+    """The changes of layout for which the compiler's next stage wants shared memory; the others stay within a thread or a warp."""
+    if "ttg.convert_layout" not in layouts:
+        return 0
+    context = ir.context()
+    ir.load_dialects(context)
+    nvidia.load_dialects(context)
+    with tempfile.NamedTemporaryFile("w", suffix=".ttgir") as file:
+        file.write(layouts)
+        file.flush()
+        module = ir.parse_mlir_module(file.name, context)
+    module.context = context
+    stages = ir.pass_manager(context)
+    passes.convert.add_scf_to_cf(stages)
+    nvidia.passes.ttgpuir.add_allocate_shared_memory_nv(stages, made.target.arch, made.ptx_version or 80)
+    stages.run(module, "conversions")
+    return sum("ttg.convert_layout" in line and "allocation.offset" in line for line in str(module).splitlines())
 
 
 def _said(tool, *words):

@@ -63,6 +63,11 @@ class Ladder:
     orders: bool = False
     # Rungs that do not take every shape: {rung: takes(kind, *extents)}. Where it says no the launcher must refuse with ValueError.
     takes: Dict[str, Callable] = field(default_factory=dict)
+    # Metrics that this ladder's rungs are about: a rung is asked for these before all others, and explain shows them.
+    asks: Tuple[str, ...] = ()
+    # The number of the input that only a backward gets: what is loaded from the launch on that touches it, and was not written since, has
+    # waited for it (the metric "alive").
+    gradient: Optional[int] = None
     wave: int = 0  # programs that run at the same time, for the count of what they load together; 0: it is not counted
 
     def make(self, kind, shape, inputs="", draw=True):

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from python_days.interpreted import interpreter, tl, triton, tuning
+from python_days.tensors import Tensor
 
 _OURS = (os.path.dirname(triton.__file__) + os.sep, os.path.dirname(os.path.abspath(__file__)) + os.sep)
 _SPACE = 40  # argument k has the addresses from (k + 1) << 40
@@ -49,6 +50,7 @@ class Launch:
     grid: tuple
     tuning: bool = False  # one of a kernel's configurations, tried
     lines: dict = field(default_factory=lambda: defaultdict(Line))  # (file, line, "load", "store" or "atomic", argument)
+    touched: dict = field(default_factory=dict)  # {id: (a tensor, {how})}
     wave_sectors: int = 0  # loaded, each once for each wave of programs that wants it
 
 
@@ -67,6 +69,7 @@ class Watch:
     def __init__(self, order="normal", wave=0, written=lambda tensor: tensor.written):
         self.order, self._wave, self._written, self._all, self._reports = order, wave, written, [], {}
         self._arguments, self._names, self._saved, self._turn = [], {}, [], None
+        self._scratch = 0
 
     @property
     def launches(self):
@@ -78,6 +81,18 @@ class Watch:
 
     def report(self, slug, where, says):
         self._reports.setdefault((slug, where), Report(slug, where, says))
+
+    def memory(self, gradient):
+        """Bytes that launchers have taken with new_empty, and those that wait for the backward: of all that is loaded from the launch on that
+        touches the gradient first, but for the gradient, what was there before."""
+        alive, seen, backward = 0, set(), False
+        for launch in self.launches if gradient is not None else ():
+            backward = backward or id(gradient) in launch.touched
+            for tensor, how in launch.touched.values() if backward else ():
+                if id(tensor) not in seen and "load" in how and tensor is not gradient:
+                    alive += tensor.numel() * tensor.element_size()
+                seen.add(id(tensor))
+        return {"scratch": self._scratch, "alive": alive}
 
     # ---- what the interpreter is made to call ----
 
@@ -142,6 +157,7 @@ class Watch:
         return interpreter.TensorHandle(real.astype(np.uint64), pointers.dtype), interpreter.TensorHandle(inside, tl.int1)
 
     def _count(self, op, argument, hit, where, program):
+        self._all[-1].touched.setdefault(id(argument.tensor), (argument.tensor, set()))[1].add(op)
         line = self._all[-1].lines[(*where, op, argument.name)]
         line.accesses += 1
         line.bytes += hit.size * argument.size
@@ -205,8 +221,8 @@ class Watch:
         self._saved = [(owner, name, getattr(owner, name)) for owner, name in (
             (builder, "create_masked_load"), (builder, "create_masked_store"), (builder, "create_atomic_rmw"),
             (builder, "create_atomic_cas"), (builder, "set_grid_idx"), (interpreter, "_implicit_cvt"),
-            (executor, "_init_args_hst"), (executor, "_restore_args_dev"), (interpreter, "_patch_lang_core"))]
-        load, store, rmw, cas, place, convert, _, _, language = (old for _, _, old in self._saved)
+            (executor, "_init_args_hst"), (executor, "_restore_args_dev"), (interpreter, "_patch_lang_core"), (Tensor, "new_empty"))]
+        load, store, rmw, cas, place, convert, _, _, language, empty = (old for _, _, old in self._saved)
 
         def patched_language(lang, scope):
             language(lang, scope)
@@ -226,10 +242,15 @@ class Watch:
             pointers, mask = self._access("atomic", pointers, mask)
             return rmw(this, operation, pointers, value, mask, *more)
 
+        def allocated(tensor, *shape, dtype=None):
+            made = empty(tensor, *shape, dtype=dtype)
+            self._scratch += made.numel() * made.element_size()
+            return made
+
         new = (masked_load, masked_store, atomic_rmw,
                lambda this, pointers, *more: cas(this, self._access("atomic", pointers, np.True_)[0], *more),
                lambda this, x, y, z: self._place(this, place, x, y, z), lambda value: self._pointer(value, convert(value)),
-               lambda executor, given, named: self._begin(executor, given, named), lambda *_: None, patched_language)
+               lambda executor, given, named: self._begin(executor, given, named), lambda *_: None, patched_language, allocated)
         for (owner, name, _), function in zip(self._saved, new):
             setattr(owner, name, function)
         return self
