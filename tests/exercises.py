@@ -47,7 +47,7 @@ def python_rung_complaints(rung):
     kernel = python_judge.Kernel(rung.day, rung.name, str(exercises.my_file(rung)))
     try:
         stage = python_judge.correct(kernel)
-        if stage.verdict != "ok":
+        if stage.verdict == "FAIL":
             return [f"what it begins as: {stage.about}", *stage.lines], ""
         gates, says = python_judge.asked_of(rung)
         if not gates:

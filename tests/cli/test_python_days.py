@@ -3,9 +3,11 @@
 """Python days: what ./days reads of a ladder.py, which Python it takes, what it refuses; and, where NumPy and Triton are, what the
 interpreter hides and tools/python_days shows: each report has a kernel that causes it."""
 import json
+import math
 import os
 import platform
 import re
+import struct
 import subprocess
 import sys
 import textwrap
@@ -448,6 +450,60 @@ class Interpreter(support.Case):
         done = subprocess.run([_python().path, "-B", "-c", textwrap.dedent(text)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False, text=True)
         self.assertIn("kernel.py:1: this day runs without PyTorch", done.stdout, done.stderr)
 
+    def values_of(self, codes, kind="fp32"):
+        """What each of these expressions of a block z of zeros is, in one kernel."""
+        body = "z = tl.load(x_ptr + i, mask=there).to(tl.float32) * 0\ny = z\n"
+        body += "".join(f"y = tl.where(i == {number}, {code}, y)\n" for number, code in enumerate(codes)) + "tl.store(y_ptr + i, y, mask=there)"
+        return self.asked_of("from triton.language.extra import libdevice\nfrom triton.language.extra.cuda import libdevice as of_cuda\n" + body, f"""
+            from python_days import watch
+            inputs, outputs = ladder.make({kind!r}, (40,))
+            with np.errstate(all="ignore"), watch.Watch():
+                kernel.launch(*inputs, *outputs)
+            found = [float(value) for value in outputs[0].values()[:{len(codes)}]]
+            """)
+
+    def test_exp_and_its_kind_are_a_gpus(self):
+        """The product with log2(e) is rounded, which near -86 costs 63 of 2^-24; what has .ftz takes denormals for 0; an fma rounds once."""
+        exp, denormal, *others = self.values_of(["tl.exp(z - 86.640625)", "tl.exp(z - 88)", "tl.exp2(z - 127)", "tl.exp2(z - 126)", "tl.sqrt(z + 1e-39)",
+                                                 "tl.rsqrt(z + 1e-39)", "tl.fma(z + 1.25, z + 1.25, z - 1.5625)", "tl.fma(z + 1.1, z + 1.1, z - 1.21)"])
+        eleven = struct.unpack("f", struct.pack("f", 1.1))[0]
+        self.assertEqual(others, [0, 2.0 ** -126, 0, math.inf, 0, eleven ** 2 - struct.unpack("f", struct.pack("f", 1.21))[0]])
+        exact = math.exp(-86.640625)
+        self.assertTrue(63 < abs(exp / exact - 1) * 2 ** 24 < 64, exp)
+        self.assertTrue(0 < denormal < 2.0 ** -126)
+
+    def test_an_fma_rounds_once_where_double_would_decide_a_tie(self):
+        self.assertEqual(self.asked_of("pass", """
+            from python_days.approximate import fma
+            one = np.float32(1) + np.float32(2.0 ** -12)
+            found = []
+            for low in (2.0 ** -60, -2.0 ** -60, 0.0):  # one * one is 2^-24 and a tie from fp32
+                made = fma(*(np.full(1, value, np.float32) for value in (one, one, low)))
+                found.append(int((made[0] - np.float32(1)) * 2 ** 23))
+            found.append([float(v) for v in fma(*(np.array(v, np.float32) for v in ([np.inf, 3e38, 0], [1, 3e38, 1], [-1, 0, -0.0])))])
+            """), [4097, 4096, 4096, [float("inf"), float("inf"), 0.0]])
+
+    def test_libdevice_and_inline_assembly_have_stand_ins(self):
+        asm = 'tl.inline_asm_elementwise("{}", "=f,f", [{}], dtype=tl.float32, is_pure=True, pack=1)'.format
+        tanh, power, fast, rcp, power2, rough, product = self.values_of(
+            ["libdevice.tanh(z + 0.7)", "of_cuda.pow(libdevice.exp(z + 1), 2.0)", "libdevice.fast_expf(z - 88)", asm("rcp.approx.ftz.f32 $0, $1;", "z + 3"),
+             asm("ex2.approx.ftz.f32  $0,$1", "z + 0.5"), asm("tanh.approx.f32 $0, $1;", "z + 0.7"), asm("fma.rn.f32 $0, $1, $2, $3;", "z + 2, z + 3, z + 4")])
+        for made, exact in ((tanh, math.tanh(0.7)), (power, math.e ** 2), (rcp, 1 / 3), (power2, math.sqrt(2)), (product, 10)):
+            self.assertAlmostEqual(made / exact, 1, delta=3e-7)
+        self.assertEqual(fast, 0)
+        self.assertTrue(2 ** -14 < abs(rough / math.tanh(0.7) - 1) <= 2 ** -11, rough)
+        pairs = 'tl.inline_asm_elementwise("tanh.approx.bf16x2 $0, $1;", "=r,r", [(z + 0.7).to(tl.bfloat16)], dtype=tl.bfloat16, is_pure=True, pack=2)'
+        self.assertEqual(self.values_of([pairs], "bf16"), [77 / 128])
+
+    def test_what_has_no_stand_in_says_so(self):
+        body = "x = tl.load(x_ptr + i, mask=there)\n{0}\ntl.store(y_ptr + i, y, mask=there)"
+        for code, says in (("from triton.language.extra import libdevice\ny = libdevice.y0(x)", "has no stand-in for libdevice's y0f:"),
+                           ('y = tl.inline_asm_elementwise("mov.b32 $0, $1; // {}", "=f,f", [x], dtype=tl.float32, is_pure=True, pack=1)',
+                            'has no stand-in for inline assembly "mov.b32 $0, $1; // {}"')):
+            result, _, notes, _, _ = self.run_kernel(body.replace("{0}", code))
+            self.assertEqual(result, "fail")
+            self.assertRegex(notes[0], r"kernel\.py:1\d: Triton's interpreter " + re.escape(says))
+
     def test_bf16_is_computed_as_a_gpu_does(self):
         self.assertEqual(self.run_kernel("x = tl.load(x_ptr + i, mask=there)\ntl.store(y_ptr + i, x * x, mask=there)", "x * x", "bf16")[0],
                          "ok")
@@ -747,6 +803,91 @@ class Plain(support.Case):
         gates, says = python_judge.asked_of(rungs.of_day(day)["fast"])
         self.assertEqual(gates, {"reads": 1})
         self.assertIn("slow has 4, fast has 1", says[0])
+
+
+_HALF = '''"""{0}"""
+import triton
+import triton.language as tl
+@triton.jit
+def half_kernel(x_ptr, y_ptr, n, B: tl.constexpr):
+    i = tl.program_id(0) * B + tl.arange(0, B)
+    x = tl.load(x_ptr + i, mask=i < n)
+    tl.store(y_ptr + i, {1}, mask=i < n)
+def launch(x, y):
+    if x.shape != y.shape:
+        raise ValueError("x and y differ")
+    half_kernel[(triton.cdiv(x.numel(), 16),)](x, y, x.numel(), B=16)
+'''
+_HALVES = '''
+from python_days import Exercise, Ladder, exact
+l = Ladder("l", ("n",), rungs=("plain", "odd"), problem=lambda make, n: ([make.normal(n)], [make.output(n)]), reference=lambda x: x / 2, tolerance=exact,
+           shapes=((1,), (40,)), refused={"a longer output": lambda make, n: ([make.normal(n)], [make.output(n + 1)])}, show=(40,), bench=((40,),),
+           compiled_only={"odd": "it takes two instructions of PTX"})
+'''
+_PTX = 'tl.inline_asm_elementwise("{{ .reg .f32 t; mul.f32 t, $1, 0f3F800000; mul.f32 $0, t, 0f3F000000; }}", "=f,f", [x], dtype=tl.float32, is_pure=True, pack=1)'
+
+
+@unittest.skipUnless(_python(), "NumPy and Triton are not here")
+class CompiledOnly(support.Case):
+    """A rung that the interpreter cannot run: it is compiled, its refusals are tested, and everywhere is said why that is all."""
+
+    def setUp(self):
+        super().setUp()
+        self.replace(paths, "ROOT", self.folder)
+        self.replace(paths, "MY", self.folder / "my")
+        self.replace(paths, "BUILD", self.folder)
+        self.replace(python_judge.python_day, "PROGRAM", support.ROOT / "tools" / "python_days")
+        self.day = self.folder / "day90_half"
+        self.day.mkdir()
+        (self.day / "README.md").write_text("---\ntitle: T\nkind: python\n---\n")
+        (self.day / "ladder.py").write_text(_HALVES)
+        for name, code in (("01_plain", "x / 2"), ("02_odd", _PTX)):
+            (self.day / f"{name}.py").write_text(_HALF.format("A half.", code.replace("{{", "{").replace("}}", "}")))
+        support.forget()
+
+    def program(self, *words):
+        environment = {**os.environ, "DAYS_BACKEND": "simt", "NO_COLOR": "1"}
+        done = subprocess.run([_python().path, "-B", str(support.ROOT / "tools" / "python_days"), str(self.day), *words], check=False, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment)
+        return done.returncode, done.stdout, done.stderr
+
+    def test_run_and_test_say_so(self):
+        code, out, err = self.program("run")
+        self.assertEqual(code, 0, err)
+        self.assertIn("odd         skip  compiled, not interpreted: it takes two instructions of PTX", out)
+        code, out, err = self.program("test")
+        self.assertEqual(code, 0, out + err)
+        self.assertIn("skip odd, compiled, not interpreted: it takes two instructions of PTX", out)
+        self.assertIn(" 1 skipped;", out)
+        self.assertEqual(json.loads(self.program("mutants")[1])[-1]["file"].endswith("01_plain.py"), True)
+
+    def test_a_rung_that_runs_is_not_excused(self):
+        (self.day / "02_odd.py").write_text(_HALF.format("A half.", "x / 2"))
+        code, out, _ = self.program("test")
+        self.assertEqual(code, 1)
+        self.assertIn("the interpreter runs it: take it out of the ladder's compiled_only", out)
+
+    def test_one_that_takes_anything_is_not_excused(self):
+        file = self.day / "02_odd.py"
+        file.write_text(file.read_text().replace("x.shape != y.shape", "False"))
+        code, out, _ = self.program("test")
+        self.assertEqual(code, 1)
+        self.assertIn("FAIL day90_l odd/fp32_40_a_longer_output", out)
+
+    def test_stages_and_gates_are_of_the_code_alone(self):
+        day = catalog.resolve("90", "check")
+        found = python_judge.run_stages(python_judge.Kernel(day, "odd"), {"programs": 3}, lambda stage: None)
+        self.assertEqual([(stage.name, stage.verdict) for stage in found], [("correct", "skip"), ("race-free", "skip"), ("counters", "skip"), ("speed", "skip")])
+        partly = python_judge.counters(python_judge.Kernel(day, "odd"), {"programs": 3, "load_bits": 32})
+        self.assertEqual(partly.verdict, "ok")
+        self.assertIn("programs not counted: compiled, not interpreted", partly.about)
+        self.assertIn("it takes two instructions of PTX; compiles for sm_75, sm_80 and sm_90", found[0].about)
+        self.assertEqual(set(python_judge.measure(python_judge.Kernel(day, "odd"))), {metric.key for metric in metrics.TRITON if metric.compiled})
+        gates, _ = python_judge.asked_of(rungs.of_day(day)["odd"])
+        self.assertLessEqual(set(gates), {metric.key for metric in metrics.TRITON if metric.compiled})
+        code, out, _ = self.days("explain", "90")
+        self.assertRegex(out, r"odd +compiled, not interpreted +\d")
+        self.assertIn("it takes two instructions of PTX", self.days("explain", "90", "odd")[1])
 
 
 if __name__ == "__main__":

@@ -75,6 +75,12 @@ def _rung(day, name, rung, given, more):
     if given.get("--json"):
         outputs.put_json(given.get("--json"), {"day": day.target, "variant": name, **counted, "compiled": made})
         return 0
+    if counted["result"] == "compiled":
+        console.say(console.paint(f"{day.label}, {name}", "bold"))
+        for line in console.wrap(f"{counted['notes'][0]}. So nothing counts its bytes; instructions of sm_{metrics.ARCHITECTURE}:"):
+            console.say(line)
+        say_architectures(made)
+        return 0
     if not counted["launches"]:
         raise DaysError(f"{day.label}, {name}: no kernel ran" + "".join(f"; {note}" for note in counted["notes"]), code=WRONG)
     shape = " x ".join(map(str, counted["shape"]))
@@ -233,12 +239,14 @@ def _day(day, given, more):
         if not found:
             console.say(f"{name:<{width}}  does not run with these flags")
             continue
+        interpreted = found[0]["result"] != "compiled"
         values = metrics.of_counts(found[0])
         code = next(one for one in found[1] if one["sm"] == metrics.ARCHITECTURE)
         values.update(metrics.of_code(code))
         count = f"{values['wave_reads']:.2f}" if found[0]["wave"] else "-" if wave else f"{values['writes_per_output']:.2f}"
-        console.say(f"{name:<{width}}{values['programs']:>10,}{values['reads_per_input']:>11.2f}{count:>12}"
-                    f"{values['wasted_sectors']:>8.0%}{_bits(values['load_bits']):>13}{values['instructions']:>14}")
+        counted = f"{values['programs']:>10,}{values['reads_per_input']:>11.2f}{count:>12}{values['wasted_sectors']:>8.0%}"
+        counted = counted if interpreted else f"{'compiled, not interpreted':>{len(counted)}}"
+        console.say(f"{name:<{width}}{counted}{_bits(values['load_bits']):>13}{values['instructions']:>14}")
     console.say()
     if wave:
         console.say(f"wave/in: the same where each {wave} programs, which run at a time, share what they load.")

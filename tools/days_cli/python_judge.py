@@ -135,7 +135,8 @@ def _compiles(kernel, told):
         if "refused" in made:
             return Stage("correct", "FAIL", f"the interpreter runs it, and the compiler refuses it for sm_{made['sm']}",
                          [f"{made['where']}  {_source(made['where'])}" if made["where"] else "The compiler says:", f"    {made['refused']}"])
-    return Stage("correct", "ok", stages.passed(told.cases) + ("; compiles for sm_75, sm_80 and sm_90" if triton else ""))
+    verdict = "skip" if any(case["result"] == "compiled" for case in told.cases) else "ok"
+    return Stage("correct", verdict, stages.passed(told.cases) + ("; compiles for sm_75, sm_80 and sm_90" if triton else ""))
 
 
 def _source(place):
@@ -149,8 +150,15 @@ def race_free(kernel):
     triton = kernel.ladder["by"] == "triton"
     if not triton and not kernel.ladder["orders"]:
         return Stage("race-free", "skip", "no order of threads that a rung could depend on")
-    return stages.race_free(lambda order: _cases(kernel, "--small", "--order", order.partition(":")[0]), "programs" if triton else "threads",
-                            ", every access watched" if triton else "", lambda case: case["notes"][:6])
+    seen = []
+
+    def in_order(order):
+        seen.append(_cases(kernel, "--small", "--order", order.partition(":")[0]))
+        return seen[-1]
+    stage = stages.race_free(in_order, "programs" if triton else "threads", ", every access watched" if triton else "", lambda case: case["notes"][:6])
+    if stage.verdict == "ok" and any(case["result"] == "compiled" for case in seen[0].cases):
+        return Stage("race-free", "skip", stages.passed(seen[0].cases))
+    return stage
 
 
 class Measured(dict):
@@ -169,17 +177,24 @@ def _own_metrics(told):
 def measure(kernel, code=True):
     """Measured on the shape that ./days run shows."""
     counted = python_day.asked(kernel.day, ["count", *kernel.flags], f"counting {kernel.variant}")
+    if counted["result"] == "compiled":
+        return Measured(metrics.of_code(_code(kernel)), TRITON)
     if counted["result"] != "ok":
         raise DaysError(f"{kernel.variant} is wrong at " + " x ".join(map(str, counted["shape"])), code=WRONG)
     if kernel.ladder["by"] != "triton":
         return Measured({one["key"]: one["value"] for one in counted["counters"]}, _own_metrics(counted["counters"]))
     values = metrics.of_counts(counted)
     if code:
-        made = python_day.asked(kernel.day, ["compile", *kernel.flags, "--arch", str(ARCHITECTURE)], f"compiling {kernel.variant}")[0]
-        if "refused" in made:
-            raise DaysError(f"the compiler refuses {kernel.variant}: {made['refused']}", code=WRONG)
-        values.update(metrics.of_code(made))
+        values.update(metrics.of_code(_code(kernel)))
     return Measured(values, TRITON)
+
+
+def _code(kernel):
+    """What the compiler makes of a kernel."""
+    made = python_day.asked(kernel.day, ["compile", *kernel.flags, "--arch", str(ARCHITECTURE)], f"compiling {kernel.variant}")[0]
+    if "refused" in made:
+        raise DaysError(f"the compiler refuses {kernel.variant}: {made['refused']}", code=WRONG)
+    return made
 
 
 def counters(kernel, gates, why=""):
@@ -195,12 +210,17 @@ def counters(kernel, gates, why=""):
             raise
         return Stage("counters", "FAIL", error.message)
     known = {metric.key: metric for metric in values.metrics}
+    here = {key: bound for key, bound in asked.items() if (key if key != _KEPT else "programs") in values or key not in known and key != _KEPT}
+    if not here:
+        return Stage("counters", "skip", f"{kernel.variant} is compiled, not interpreted: nothing counts {', '.join(asked)}")
+    uncounted = [(True, f"{known[key].label} not counted: compiled, not interpreted") for key in asked if key in known and key not in here]
+    asked = here
     unknown = [key for key in asked if key not in known and key != _KEPT]
     if unknown:
         raise DaysError(f"{kernel.day.target}/ladder.py: a gate is {', '.join(known)} or speed, not {unknown[0]}", code=WRONG)
     asks = [(PROGRAMS_KEPT if key == _KEPT else known[key], bound) for key, bound in asked.items()]
     word = kernel.variant + (" --mine" if kernel.file and kernel.variant != "exercise" else "")
-    return stages.counters([(metric.holds(values[metric.key], bound), metric.told(values[metric.key], bound)) for metric, bound in asks],
+    return stages.counters([*((metric.holds(values[metric.key], bound), metric.told(values[metric.key], bound)) for metric, bound in asks), *uncounted],
                            lambda: [f"Why: ./days explain {kernel.day.number} {word}"])
 
 
@@ -237,6 +257,8 @@ def asked_of(rung):
     start, goal = (_known(Kernel(rung.day, name)) for name in (rung.before.name, rung.name))
     gates, says, named = {}, [], python_ladders.of_variant(rung.day, rung.name)["asks"]
     for metric in (*named_of(rung.day, named, start.metrics), *(one for one in start.metrics if one.asked and one.key not in named)):
+        if metric.key not in start or metric.key not in goal:
+            continue  # one of the two is compiled, and not interpreted
         first, last = start[metric.key], goal[metric.key]
         better, worse = (last, first) if metric.most else (first, last)
         if worse - better <= metric.apart or better and worse / better < _LEAST or len(gates) == 2:
@@ -246,7 +268,7 @@ def asked_of(rung):
         gates[metric.key] = _between(first, last) if metric.most else last
         says.append(f"Asked: {metric.label} {metric.bound(gates[metric.key])}; {rung.before.name} has {metric.shown(first)}, "
                     f"{rung.name} has {metric.shown(last)}.")
-    if _OF_TILES & set(gates) and start["programs"] == goal["programs"]:
+    if _OF_TILES & set(gates) and "programs" in goal and start.get("programs") == goal["programs"]:
         gates[_KEPT] = goal["programs"]
         says.append(f"Asked: {PROGRAMS_KEPT.label} {PROGRAMS_KEPT.bound(gates[_KEPT])}, as both have: their tiles stay as large.")
     return gates, says

@@ -56,6 +56,16 @@ def all_cases(ladder, rung="", thin=False):
     return found + [Case(ladder.types[0], ladder.shapes[len(ladder.shapes) // 2], inputs, inputs) for inputs in ladder.refused]
 
 
+def not_interpreted(ladder, rung):
+    """What is said of a rung that only a GPU runs."""
+    return f"compiled, not interpreted: {ladder.compiled_only[rung]}"
+
+
+def lacks_standin(outcome):
+    """Whether a case failed for the interpreter's sake alone."""
+    return any("has no stand-in for" in note for note in outcome.notes)
+
+
 def is_small(ladder, case):
     inputs, outputs = ladder.make(case.kind, case.shape, draw=False)
     return sum(t.numel() for t in (*inputs, *outputs) if isinstance(t, Tensor)) <= _SMALL and not case.refused

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Triton's interpreter, mended where it differs from a GPU in silence: arithmetic in bf16, what tl.dot makes of fp32, kernels that
-tune themselves without a driver. To be imported before any kernel's file; only in a process that compiles nothing."""
+"""Triton's interpreter, mended where it differs from a GPU in silence: arithmetic in bf16, exp and its kind, what tl.dot makes of fp32,
+libdevice and inline assembly, kernels that tune themselves without a driver. To be imported before any kernel's file; only in a process that compiles nothing."""
 from __future__ import annotations
 
 import os
@@ -13,9 +13,12 @@ os.environ["TRITON_INTERPRET"] = "1"  # triton reads it as it is imported
 import numpy as np  # noqa: E402
 import triton  # noqa: E402
 import triton.language as tl  # noqa: E402
+from triton.language.extra import libdevice  # noqa: E402
+from triton.language.extra.cuda import libdevice as cuda_libdevice  # noqa: E402
 from triton.runtime import interpreter  # noqa: E402
 from triton.runtime.autotuner import Autotuner  # noqa: E402
 
+from python_days import approximate  # noqa: E402
 from python_days.tensors import from_bf16, to_bf16  # noqa: E402
 
 _Builder = interpreter.InterpreterBuilder
@@ -27,9 +30,10 @@ class Mistake(Exception):
     """What the interpreter would pass over or tell in words of its own, and no GPU runs; its text is all there is to say."""
 
 
+NO_STANDIN = "Triton's interpreter has no stand-in for"
 _TRITON = os.path.dirname(triton.__file__) + os.sep
 tuning = []  # not empty while a kernel tries one of its configurations
-__all__ = ["Mistake", "interpreter", "tl", "triton", "tuning"]
+__all__ = ["NO_STANDIN", "Mistake", "interpreter", "tl", "triton", "tuning"]
 
 
 def _is_bf16(handle):
@@ -126,6 +130,43 @@ def _data(value):
     return value.handle.data if isinstance(value, tl.core.tensor) else value
 
 
+def _mend_arithmetic():
+    """As PTX has it: tl.exp multiplies by log2(e) first, tl.exp2, sqrt and rsqrt take denormals for 0, an fma rounds once."""
+    for name, function in (("create_exp", approximate.exp), ("create_exp2", approximate.ex2_ftz), ("create_sqrt", approximate.sqrt_ftz),
+                           ("create_rsqrt", approximate.rsqrt_ftz)):
+        setattr(_Builder, name, lambda self, arg, by=function: self.unary_op(arg, by))
+    _Builder.create_fma = lambda self, x, y, z: self.ternary_op(x, y, z, approximate.fma)
+
+
+def _mend_foreign():
+    """libdevice's names and inline assembly, neither of which the interpreter has: by NumPy where that is known."""
+    def applied(function, operands, kind, what):
+        if function is None:
+            raise Mistake(f"{NO_STANDIN} {what}: a GPU has it, and ./days asm shows what is made of it. tools/python_days/approximate.py has "
+                          "those that there are, and compiled_only of a ladder names rungs that wait for one")
+        made = function(*(from_bf16(operand.data) if _is_bf16(operand) else operand.data for operand in operands))
+        return _narrow(_Handle(made.astype(np.float32), tl.float32)) if kind.scalar == tl.bfloat16 else _Handle(made, kind.scalar)
+
+    def extern(self, library, path, symbol, operands, kind, pure):
+        return applied(approximate.libdevice(symbol), operands, kind, f"libdevice's {symbol.removeprefix('__nv_')}")
+
+    class _Results(list):
+        def get_result(self, number):
+            return self[number]
+
+    def assembly(self, text, constraints, operands, kinds, pure, pack):
+        known = approximate.instruction(text) if len(kinds) == 1 else None
+        return _Results([applied(known, operands, kinds[0], f'inline assembly "{" ".join(text.split())}"')])
+
+    def called(function):
+        return lambda *operands, **_: function(*operands, _semantic=interpreter.interpreter_semantic)
+    _Builder.create_extern_elementwise, _Builder.create_inline_asm = extern, assembly
+    for name, function in list(vars(cuda_libdevice).items()):
+        if getattr(function, "__triton_builtin__", False):
+            for module in (libdevice, cuda_libdevice):
+                setattr(module, name, called(function))
+
+
 def _mend_dot():
     dot = _Builder.create_dot
 
@@ -208,8 +249,10 @@ def _mend_autotune():
 
 # tl.device_assert counts; sums that exceed 32 bits do not, as no shape here is large enough, and looking doubles the time.
 interpreter.interpreter_builder.options = interpreter.InterpreterOptions(debug=True, sanitize_overflow=False)
+_mend_arithmetic()
 _mend_bf16()
 _mend_reduce()
+_mend_foreign()
 _mend_dot()
 _mend_tensors()
 _mend_autotune()

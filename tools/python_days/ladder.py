@@ -68,6 +68,8 @@ class Ladder:
     # The number of the input that only a backward gets: what is loaded from the launch on that touches it, and was not written since, has
     # waited for it (the metric "alive").
     gradient: Optional[int] = None
+    # Rungs that the interpreter cannot run: {rung: why}. Their refusals are tested and their kernels compiled, and on a GPU they are run.
+    compiled_only: Dict[str, str] = field(default_factory=dict)
     wave: int = 0  # programs that run at the same time, for the count of what they load together; 0: it is not counted
 
     def make(self, kind, shape, inputs="", draw=True):

@@ -42,6 +42,9 @@ def _table(day, ladder, rungs, kind, shape, file):
     for rung in rungs:
         console.progress(f"running {rung}" + (" in Triton's interpreter" if ladder.by == "triton" else ""))
         launch = day.launch(rung, file if rung == "exercise" else None)
+        if rung in ladder.compiled_only:
+            table["rows"].append({"name": rung, "kind": "variant", "result": "skip", "reason": cases.not_interpreted(ladder, rung)})
+            continue
         try:
             outcome = cases.run(ladder, launch, cases.Case(kind, shape))
         except plain.Unavailable as error:
@@ -96,7 +99,8 @@ def _show_failure(row, width):
     if row["result"] == "ok":
         return False
     if row["result"] == "skip":
-        console.say(f"{row['name']:{width}}{console.status('skip')}  {row['reason']}")
+        for line in console.wrap(f"{row['name']:{width}}{console.status('skip')}  {row['reason']}", " " * (width + 6), ""):
+            console.say(line)
         return True
     console.say(f"{row['name']:{width}}{console.status('FAIL')}")
     for line in row["report"].splitlines():

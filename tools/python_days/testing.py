@@ -46,7 +46,7 @@ class _Results:
     """What was tested, as GoogleTest's JSON has it."""
 
     def __init__(self, day):
-        self._day, self._suites, self._kernels, self._skipped = day, {}, 0, 0
+        self._day, self._suites, self._kernels, self._skipped, self._reasons = day, {}, 0, 0, []
 
     def case(self, ladder, name, test):
         """test: returns what is wrong, "" where nothing is."""
@@ -55,6 +55,7 @@ class _Results:
             said = test()
         except plain.Unavailable as error:
             self._skipped += 1
+            self._reasons.append(str(error))
             self._suites.setdefault(f"day{self._day.number:02d}_{ladder.name}", []).append({"name": name, "result": "SKIPPED", "skipped": [{"message": str(error)}]})
             return
         self._kernels += 1
@@ -79,6 +80,8 @@ class _Results:
                     console.say(f"FAIL {suite['name']} {case['name']}\n  " + failure["failure"].replace("\n", "\n  "))
         count = sum(len(suite["testsuite"]) for suite in found["testsuites"]) - self._skipped
         spent = os.times()
+        for reason in dict.fromkeys(self._reasons):
+            console.say(f"skip {reason}")
         console.say(f"{self._kernels} kernels run, {self._skipped} skipped; {sum(spent[:4]):.1f} s of CPU")
         console.say(f"{count - bad} passed, {bad} failed")
         return WRONG if bad or not count else 0
@@ -123,6 +126,9 @@ def orders_of(ladder):
 
 
 def _interpreted(results, ladder, rung, launch):
+    if rung in ladder.compiled_only:
+        _compiled_only(results, ladder, rung, launch)
+        return
     grouped = {}
     for case in cases.all_cases(ladder, rung, thin=not os.environ.get("DAYS_TEST_ALL")):
         grouped.setdefault((case.kind, case.shape), []).append(case)
@@ -136,6 +142,22 @@ def _interpreted(results, ladder, rung, launch):
         chosen = small if os.environ.get("DAYS_TEST_ALL") else small[-3:]
         results.case(ladder, f"{rung}/{ladder.types[0]}_{order}", lambda o=order, c=chosen: "\n".join(filter(None, (
             _prefixed(case, _complaint(cases.run(ladder, launch, case, o))) for case in c))))
+
+
+def _compiled_only(results, ladder, rung, launch):
+    """Of a rung that the interpreter cannot run: what it must refuse, and that the interpreter indeed cannot."""
+    every = cases.all_cases(ladder, rung)
+    for case in every:
+        if case.refused:
+            results.case(ladder, f"{_name(rung, case)}_{case.refused.replace(' ', '_')}", lambda c=case: _complaint(cases.run(ladder, launch, c)))
+    first = next(case for case in every if not case.refused and 0 not in case.shape)
+
+    def tried():
+        outcome = cases.run(ladder, launch, first)
+        if cases.lacks_standin(outcome):
+            raise plain.Unavailable(f"{rung}, {cases.not_interpreted(ladder, rung)}")
+        return _complaint(outcome) or "the interpreter runs it: take it out of the ladder's compiled_only"
+    results.case(ladder, f"{rung}/interpreted", tried)
 
 
 def _prefixed(case, said):
