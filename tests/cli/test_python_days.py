@@ -221,6 +221,16 @@ try:
 except RuntimeError as error:
     print(error)
 '''
+_RUN_ALL = '''
+import importlib, json, sys
+import numpy as np
+sys.path[:0] = [{tools!r}, {folder!r}]
+from python_days import interpreted, cases, Ladder, exact, within
+ladder = Ladder("l", ("n",), ("k",), lambda make, n: ([make.normal(n)], [make.output(n)]), lambda x: x, ((40,),), (40,), ())
+for number, order in {named!r}:
+    out = cases.run(ladder, importlib.import_module("kernel%d" % number).launch, cases.Case("fp32", (40,)), order)
+    print(json.dumps([sorted(r.slug for r in out.reports), " ".join(r.says for r in out.reports), out.facts["wrong"]]))
+'''
 _RUN = '''
 import json, sys
 import numpy as np
@@ -244,6 +254,15 @@ class Interpreter(support.Case):
         done = subprocess.run([_python().path, "-B", "-c", text], stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False, text=True)
         self.assertEqual(done.returncode, 0, done.stderr[-2000:])
         return json.loads(done.stdout)
+
+    def run_all(self, *kernels):
+        """[(slugs, what the reports say, wrong elements)] of kernels, each a text of _KERNEL's kind and an order, all in one process."""
+        for number, (text, _) in enumerate(kernels):
+            (self.folder / f"kernel{number}.py").write_text(text)
+        script = _RUN_ALL.format(tools=str(support.ROOT / "tools"), folder=str(self.folder), named=[(n, order) for n, (_, order) in enumerate(kernels)])
+        done = subprocess.run([_python().path, "-B", "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr[-2000:])
+        return [tuple(json.loads(line)) for line in done.stdout.splitlines()]
 
     def asked_of(self, body, text):
         """What a script finds of a kernel of this body, and of its ladder."""
@@ -350,6 +369,71 @@ class Interpreter(support.Case):
 
     def test_lanes_that_store_to_one_element(self):
         self.assertIn("race", self.run_kernel("tl.store(y_ptr + i // 2, tl.load(x_ptr + i, mask=there), mask=there)")[1])
+
+    @staticmethod
+    def locked(taken="while tl.atomic_cas(lock, 0, 1) == 1:\n    pass", before="", under="total = tl.load(sums + j)",
+               barrier="tl.debug_barrier()", given="tl.atomic_xchg(lock, 0)", zeros="new_zeros", order="normal"):
+        """Three programs that add to the same sums under a lock."""
+        body = f"lock, sums, j = lock_ptr, sum_ptr, tl.arange(0, B)\nx = tl.load(x_ptr + i, mask=there, other=0.0)\n{before}\n{taken}\n{under}\n" \
+               f"tl.store(sums + j, total + x)\n{barrier}\n{given}\ntl.store(y_ptr + i, x, mask=there)"
+        text = _KERNEL.replace("k(x_ptr, y_ptr,", "k(x_ptr, y_ptr, lock_ptr, sum_ptr,").replace(
+            "(x, y, y.numel(),", f"(x, y, x.{zeros}(2, dtype='int32'), x.new_zeros(16, dtype='float32'), y.numel(),")
+        return text.format(body=textwrap.indent(body, "    ")), order
+
+    def test_a_right_lock_gives_no_report(self):
+        right = [{"order": order, **taken} for taken in ({}, {"taken": "while tl.atomic_xchg(lock, 1) == 1:\n    pass"})
+                 for order in ("normal", "reversed", "shuffle")]
+        right.append({"barrier": "", "given": "x = x + 0 * tl.sum(x, 0)\ntl.atomic_xchg(lock, 0)"})  # threads meet in a reduction
+        right.append({"given": "tl.atomic_add(lock, -1)"})
+        self.assertEqual(self.run_all(*(self.locked(**edits) for edits in right)), [([], "", 0)] * len(right))
+
+    def test_wrong_locks(self):
+        wrong = (
+            ({"barrier": ""}, ["release"], "gives the lock lock_ptr[0] back in one thread, and others may not have come to what line 16 stores"),
+            ({"given": "tl.atomic_xchg(lock, 0, sem='relaxed')"}, ["release"], "publishes nothing"),
+            ({"given": "tl.store(lock, 0)"}, ["release"], "is a plain store"),
+            ({"taken": "while tl.atomic_cas(lock, 0, 1, sem='relaxed') == 1:\n    pass"}, ["release"], "may be older than the lock"),
+            ({"before": "total = tl.load(sums + j)", "under": ""}, ["race", "race"], "programs run in any order"),
+            ({"taken": "lock += p % 2\nwhile tl.atomic_cas(lock, 0, 1) == 1:\n    pass"}, ["race", "race"], "programs run in any order"),
+            ({"given": ""}, ["hang"], "has looked 10,000 times at lock_ptr[0] in vain: no program that has run gives it back"),
+            ({"zeros": "new_empty"}, ["race", "race", "uninit"], "changes lock_ptr[0], which nobody has written"),
+            ({"under": "total = tl.load(sums + j)\nwhile tl.atomic_cas(lock, 0, 1) == 1:\n    pass"}, ["hang"], "it holds this lock itself"),
+            ({"before": "while tl.atomic_add(lock + 1, 0) == p - 1:\n    pass"}, ["hang"], "must not wait for one that may not run yet"),
+            ({"taken": "lock += 2\nwhile tl.atomic_cas(lock, 0, 1) == 1:\n    pass"}, ["oob", "oob", "race", "race"], "lock_ptr[2] of 2"))
+        for (edits, slugs, text), found in zip(wrong, self.run_all(*(self.locked(**edits) for edits, _, _ in wrong))):
+            self.assertEqual(found[0], slugs, edits)
+            self.assertIn(text, found[1], edits)
+
+    def test_threads_that_do_not_wait_for_each_other(self):
+        wrong = ("tl.store(y_ptr + i, x, mask=there)\ntl.store(y_ptr + p * B, tl.load(x_ptr + p * B))",  # stored twice
+                 "tl.store(y_ptr + i, x + 1, mask=there)\nz = tl.load(y_ptr + p * B + B - 1 - tl.arange(0, B), mask=i < 32)\n"
+                 "tl.debug_barrier()\ntl.store(y_ptr + i, x, mask=there)",  # loaded backwards
+                 "tl.store(y_ptr + p * B, 1.0)\nz = tl.load(y_ptr + p * B)\ntl.debug_barrier()\ntl.store(y_ptr + i, x, mask=there)",  # all load it
+                 "tl.store(y_ptr + i, x, mask=there)\nz = tl.load(y_ptr + p * B + 0 * i)")  # all places load the first
+        right = ("tl.store(y_ptr + i, x, mask=there)\nz = tl.load(y_ptr + i, mask=there)",  # the same threads
+                 "tl.store(y_ptr + i, x, mask=there)\nz = tl.load(y_ptr + p * B + tl.arange(0, B)[None, :], mask=there[None, :])",
+                 "tl.store(y_ptr + i, x, mask=there)\ntl.debug_barrier()\nz = tl.load(y_ptr + p * B)",
+                 "tl.store(y_ptr + i, x, mask=there)\nx = tl.cumsum(x, 0)\nz = tl.load(y_ptr + p * B)",
+                 "tl.store(y_ptr + p * B, 0.0)\ntl.store(y_ptr + p * B, 1.0)\ntl.debug_barrier()\ntl.store(y_ptr + i, x, mask=there)")
+        texts = [_KERNEL.format(body=textwrap.indent("x = tl.load(x_ptr + i, mask=there, other=0.0)\n" + body, "    ")) for body in wrong + right]
+        found = self.run_all(*((text, "normal") for text in texts))
+        for body, (slugs, says, bad) in zip(wrong, found):
+            self.assertEqual((slugs, bad), (["hazard"], 0), body)
+            self.assertIn("in another thread", says)
+        self.assertEqual(found[len(wrong):], [([], "", 0)] * len(right))
+
+    def test_atomics_on_what_nobody_has_written(self):
+        said = self.run_kernel("tl.atomic_add(y_ptr + i, tl.load(x_ptr + i, mask=there), mask=there)")[3]
+        self.assertEqual(said, ["program 0 changes y_ptr[0], which nobody has written"])
+
+    def test_the_same_bits_in_each_order_of_programs(self):
+        each = "x = tl.load(x_ptr + i, mask=there, other=0.0)\ntl.store(y_ptr + i, x, mask=there)\n"
+        for body, orders in ((each, 3), (each + "tl.atomic_add(y_ptr + i, x * 0, mask=there)", 3),
+                             (each + "tl.atomic_add(y_ptr + n - 1, 1.0e8 * (p - 1))", 2)):  # after its program's store, or lost
+            self.assertEqual(self.asked_of(body, """
+                case = cases.Case("fp32", (40,))
+                found = cases.repeatable(ladder, kernel.launch, case, cases.run(ladder, kernel.launch, case))
+                """), orders, body)
 
     def test_promises(self):
         for body in ("i = tl.multiple_of(i + 1, 4)", "there = tl.max_constancy(i < n - 1, 16)", "tl.max_contiguous(i * 2, 4)"):

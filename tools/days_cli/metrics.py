@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from days_cli import sass, timeline
 
 ARCHITECTURE = 90  # of which the figures of Triton's compiler are
+RACES = ("race", "hazard", "release")  # reports on Triton's kernels that are right in the order in which the interpreter runs them
 
 
 @dataclass(frozen=True)
@@ -121,6 +122,7 @@ TRITON = (  # in the order in which a rung is asked for them
     Metric("writes_per_output", "writes per output", "{:.2f}", 0.02),
     Metric("wasted_sectors", "wasted sectors", "{:.0%}", 0.05, implied=("programs",)),
     Metric("atomic_accesses", "atomic accesses", "{:,.0f}", 0.5),
+    Metric("repeatable", "orders of programs that give the same bits", "{:.0f} of 3", 0.5, False),
     Metric("load_bits", "bits of the widest load", "{:.0f}", 0.5, False, compiled=True),
     Metric("spilled", "bytes of a thread's stack", "{:.0f}", 7, compiled=True),
     Metric("tensor", "tensor-core instructions", "{:.0f}", 0.5, False, compiled=True),
@@ -171,7 +173,8 @@ def of_counts(counted):
             "writes_per_output": total("bytes", "store") / counted["written_bytes"] if counted["written_bytes"] else 0,
             "wasted_sectors": max(0.0, 1 - moved / (32 * sectors)) if sectors else 0.0,
             "wave_reads": 32 * sum(launch["wave_sectors"] for launch in counted["launches"]) / counted["read_bytes"] if counted["read_bytes"] else 0,
-            "atomic_accesses": total("accesses", "atomic"), "error": counted["error"], "scratch": counted["scratch"], "alive": counted["alive"]}
+            "atomic_accesses": total("accesses", "atomic"), "error": counted["error"], "scratch": counted["scratch"], "alive": counted["alive"],
+            "repeatable": counted["repeatable"]}
 
 
 def instructions(kernel):

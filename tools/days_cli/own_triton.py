@@ -92,7 +92,7 @@ def check(name):
     runs, function = found["runs"], found["function"]
     for line in console.wrap(f"{name}: {function}() and what it starts, watched in Triton's interpreter"):
         console.say(console.paint(line, "bold"))
-    race = next((run for run in runs if run["reports"] and run["reports"][0][0] == "race"), None)
+    race = next((run for run in runs if run["reports"] and run["reports"][0][0] in metrics.RACES), None)
     first = runs[0]
     if not first["launches"] and not first["error"]:
         return int(not _stage(1, "accesses", "FAIL", f"{function}() starts no kernel of Triton's"))

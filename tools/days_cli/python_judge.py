@@ -22,6 +22,7 @@ _LEAST = 1.25  # a factor between two rungs that counts
 # one takes more of the tensor cores' instructions; both make another number of programs, and are another idea.
 _OF_TILES = {"wave_reads", "tensor"}
 _KEPT = "programs_kept"
+_FAULTS = ("oob", "uninit", "promise", "assert", "hang")  # what is wrong in any order
 
 
 @dataclass
@@ -83,7 +84,7 @@ class _Told(Told):
 
     @property
     def reports(self):
-        return _reports(self.cases, "race", "oob", "uninit", "promise", "assert")
+        return _reports(self.cases, *metrics.RACES, *_FAULTS)
 
 
 def _reports(cases, *slugs):
@@ -105,7 +106,7 @@ def correct(kernel):
 
 
 def _correct(kernel, told):
-    reports = _reports(told.cases, "oob", "uninit", "promise", "assert")
+    reports = _reports(told.cases, *_FAULTS)
     failed, doubt = told.failed, told.doubt
     if not failed and not reports and not doubt:
         return _compiles(kernel, told)
@@ -116,7 +117,7 @@ def _correct(kernel, told):
         lines += ["    " + note for note in case["notes"][:3]]
         if not case["notes"]:  # what was not written for a reason says nothing more
             lines += [f"    {element['at']} yours {element['got']}   expected {element['expected']}" for element in case["first"][:3]]
-        races = _reports(failed, "race")
+        races = _reports(failed, *metrics.RACES)
         if races:  # easier to mend than a wrong element
             lines += races[0]
         elif not any(case["notes"] for case in failed):

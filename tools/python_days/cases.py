@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from days_cli.metrics import RACES
 from python_days.comparing import compare
 from python_days.day import shown
 from python_days.tensors import Tensor
@@ -18,7 +19,8 @@ _OURS = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _SITE = re.compile(r"[/\\](site|dist)-packages[/\\]")  # Triton and all others that are installed
 _SMALL = 20000  # elements of all tensors: a case that is also run in other orders of its programs
 _SOURCE = {"oob": "out-of-bounds access", "race": "race between programs", "uninit": "load of what nobody has written",
-           "promise": "a promise that is not kept", "assert": "an assertion fails"}
+           "promise": "a promise that is not kept", "assert": "an assertion fails", "hazard": "race between threads of a program",
+           "release": "a lock that promises too much", "hang": "a program that waits for ever"}
 
 
 @dataclass
@@ -37,6 +39,7 @@ class Outcome:
     reports: list = field(default_factory=list)
     notes: list = field(default_factory=list)
     launches: list = field(default_factory=list)
+    outputs: list = field(default_factory=list)
 
 
 def all_cases(ladder, rung="", thin=False):
@@ -87,8 +90,22 @@ def run(ladder, launch, case, order="normal", wave=0):
     if refusal:
         notes = [f"the launcher refuses it: {refusal}"]
     facts = {**judged(ladder, before, inputs, outputs), **watching.memory(None if ladder.gradient is None else inputs[ladder.gradient])}
-    bad = facts["wrong"] or notes or any(report.slug != "race" for report in watching.reports)
-    return Outcome("fail" if bad else "ok", facts, watching.reports, notes, watching.launches)
+    bad = facts["wrong"] or notes or any(report.slug not in RACES for report in watching.reports)
+    return Outcome("fail" if bad else "ok", facts, watching.reports, notes, watching.launches, outputs)
+
+
+def repeatable(ladder, launch, case, first):
+    """In how many orders of programs the outputs have the same bits, given the outcome of the first. Where programs touch nothing in common
+    they have, and nothing is run for it."""
+    from python_days import watch
+    others = watch.ORDERS[1:]
+    if first.reports or any(line[2] == "atomic" for one in first.launches for line in one.lines):
+        others = [order for order in others if _bits(run(ladder, launch, case, order)) == _bits(first)]
+    return 1 + len(others)
+
+
+def _bits(outcome):
+    return [np.ascontiguousarray(tensor.array).tobytes() for tensor in outcome.outputs]
 
 
 def judged(ladder, before, inputs, outputs):

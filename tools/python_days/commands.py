@@ -115,14 +115,17 @@ def count(given):
     wave = int(given.wave) if given.wave else ladder.wave
     launch = day.launch(given.variant, given.file)
     with plain.silent():
-        outcome = running.run(ladder, launch, running.Case(kind, shape), wave=wave)
+        case = running.Case(kind, shape)
+        outcome = running.run(ladder, launch, case, wave=wave)
+        repeatable = running.repeatable(ladder, launch, case, outcome) if ladder.by == "triton" else 0
     if given.variant in ladder.compiled_only and running.lacks_standin(outcome):
         outcome = running.Outcome("compiled", notes=[running.not_interpreted(ladder, given.variant)])
     inputs, outputs = ladder.make(kind, shape, draw=False)
     read, written = ladder.traffic(inputs, outputs)
     json.dump({"ladder": ladder.name, "type": kind, "shape": list(shape), "extents": list(ladder.extents), "read_bytes": read,
                "written_bytes": written, "result": outcome.result, "notes": outcome.notes,
-               "reports": [running.describe(report) for report in outcome.reports], "wave": wave, "launches": running.counted(outcome.launches),
+               "reports": [running.describe(report) for report in outcome.reports], "wave": wave, "repeatable": repeatable,
+               "launches": running.counted(outcome.launches),
                "error": outcome.facts.get("relative", 0) * 2**24, "scratch": outcome.facts.get("scratch", 0), "alive": outcome.facts.get("alive", 0),
                "counters": _counters(ladder, launch, kind, shape) if outcome.result == "ok" else []}, sys.stdout)
     return 0

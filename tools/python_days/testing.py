@@ -108,9 +108,9 @@ def _name(rung, case):
     return f"{rung}/{case.kind}_{'x'.join(map(str, case.shape))}"
 
 
-def _complaint(outcome, races=True):
+def _complaint(outcome):
     """What is wrong with an outcome, in lines; "" where nothing is."""
-    said = [line for report in outcome.reports if races or report.slug != "race" for line in cases.describe(report)]
+    said = [line for report in outcome.reports for line in cases.describe(report)]
     if outcome.result == "fail":
         said += outcome.notes
         said += [f"{one['at']} is {one['got']}, expected {one['expected']}" for one in outcome.facts.get("first", [])[:5]]

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Watches kernels in Triton's interpreter, which shows results and hides the rest: bytes and sectors by line and argument, accesses
-beyond an argument, elements that nobody has written, promises that are not kept (tl.multiple_of and its kind), programs that race. Programs run one after the other there, so a race never
-shows by itself: who touched an element last is remembered, and programs can be run in another order.
+beyond an argument, elements that nobody has written, promises that are not kept (tl.multiple_of and its kind), programs that race. Programs run
+one after the other there, so a race never shows by itself: who touched an element last is remembered, and under which locks (locks.py), and
+programs can be run in another order.
 
 Each argument gets a false address, far from all others, so that what overruns one is not taken for an access to the next. A sector
 is counted as the best case: the interpreter has no warps, so one access of a program asks for each sector once."""
@@ -15,6 +16,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from python_days import locks
 from python_days.interpreted import interpreter, tl, triton, tuning
 from python_days.tensors import Tensor
 
@@ -56,7 +58,7 @@ class Launch:
 
 @dataclass(frozen=True)
 class Report:
-    """slug: oob, race, uninit, promise or assert; where: (file, line)."""
+    """slug: oob, race, hazard, release, hang, uninit, promise or assert; where: (file, line)."""
     slug: str
     where: tuple
     says: str
@@ -68,7 +70,7 @@ class Watch:
 
     def __init__(self, order="normal", wave=0, written=lambda tensor: tensor.written):
         self.order, self._wave, self._written, self._all, self._reports = order, wave, written, [], {}
-        self._arguments, self._names, self._saved, self._turn = [], {}, [], None
+        self._arguments, self._names, self._saved, self._turn, self._threads = [], {}, [], None, locks.Threads(self.report)
         self._scratch = 0
 
     @property
@@ -100,7 +102,7 @@ class Watch:
         """A launch: arguments by their names, and programs in their order."""
         values = inspect.getcallargs(executor.fn, *given, **named)
         self._names = {id(getattr(value, "base", value)): name for name, value in reversed(values.items())}
-        self._arguments, self._turn = [], None
+        self._arguments, self._turn, self._threads = [], None, locks.Threads(self.report)
         self._all.append(Launch(executor.fn.__name__, (), bool(tuning)))
         return given, named
 
@@ -127,10 +129,11 @@ class Watch:
             if self._turn is None:
                 self._turn = np.random.RandomState(1).permutation(numbers.size)
         number = int(self._turn[np.ravel_multi_index((x, y, z), builder.grid_dim)])
+        self._threads.begin(number)
         place(builder, *map(int, np.unravel_index(number, builder.grid_dim)))
 
-    def _access(self, op, pointers, mask):
-        """Counts one access of a program. Real addresses, and a mask without what lies outside."""
+    def _access(self, op, pointers, mask, reads=False):
+        """Counts one access of a program. Real addresses, and a mask without what lies outside. reads: what is stored depends on what was there."""
         builder = interpreter.interpreter_builder
         program = int(np.ravel_multi_index(builder.grid_idx, builder.grid_dim))
         at, on = np.broadcast_arrays(pointers.data.astype(np.int64), getattr(mask, "data", mask))
@@ -153,10 +156,11 @@ class Watch:
             real[good] = argument.real + offset[good]
             hit = offset[good]
             if hit.size:
-                self._count(op, argument, hit, where, program)
+                self._count(op, argument, hit, where, program, reads)
+                self._threads.access(op, argument, hit // argument.size, np.flatnonzero(good), at.shape, where)
         return interpreter.TensorHandle(real.astype(np.uint64), pointers.dtype), interpreter.TensorHandle(inside, tl.int1)
 
-    def _count(self, op, argument, hit, where, program):
+    def _count(self, op, argument, hit, where, program, reads):
         self._all[-1].touched.setdefault(id(argument.tensor), (argument.tensor, set()))[1].add(op)
         line = self._all[-1].lines[(*where, op, argument.name)]
         line.accesses += 1
@@ -169,10 +173,14 @@ class Watch:
             argument.wave[first] = program // self._wave
         elements = hit // argument.size
         writers, readers = argument.writer[elements], argument.reader[elements]
+        guarded = self._threads.guarded(argument, elements)
+        if op == "store":
+            self._threads.stored(argument, elements, where)
         if op != "atomic":
             clash = (writers >= 0) & (writers != program)
             if op == "store":
                 clash |= (readers == _MANY) | (readers >= 0) & (readers != program)
+            clash &= ~np.asarray(guarded)
             if clash.any():
                 first = int(clash.argmax())
                 other = f"program {writers[first]} has written" if writers[first] >= 0 and writers[first] != program else \
@@ -182,15 +190,22 @@ class Watch:
             if op == "store" and elements.size > 1 and np.unique(elements).size < elements.size:
                 self.report("race", where, f"lanes of program {program} store to the same element of {argument.name}")
         written = self._written(argument.tensor)
+        if (op == "load" or reads) and written is not None and not written[elements].all():
+            first = int(elements[written[elements].argmin()])
+            verb = "loads" if op == "load" else "changes"
+            self.report("uninit", where, f"program {program} {verb} {argument.name}[{first}], which nobody has written")
         if op == "load":
             argument.reader[elements] = np.where((readers == -1) | (readers == program), program, _MANY)
-            if written is not None and not written[elements].all():
-                first = int(elements[written[elements].argmin()])
-                self.report("uninit", where, f"program {program} loads {argument.name}[{first}], which nobody has written")
         else:
             argument.writer[elements] = program
             if written is not None:
                 written[elements] = True
+
+    def _single(self, pointers):
+        """The argument and the element that a single pointer stands for."""
+        at = int(locks.single(pointers))
+        argument = self._arguments[(at >> _SPACE) - 1]
+        return argument, (at - argument.base) // argument.size
 
     def _promise(self, name, tensor, values):
         """tl.multiple_of, max_contiguous and max_constancy tell the compiler what it then relies on: here it is looked at."""
@@ -238,20 +253,36 @@ class Watch:
             pointers, mask = self._access("store", pointers, mask)
             return store(this, pointers, value, mask, *more, **named)
 
-        def atomic_rmw(this, operation, pointers, value, mask, *more):
-            pointers, mask = self._access("atomic", pointers, mask)
-            return rmw(this, operation, pointers, value, mask, *more)
+        def atomic_rmw(this, operation, pointers, value, mask, order, *more):
+            real, inside = self._access("atomic", pointers, mask, reads=operation != interpreter._ir.ATOMIC_OP.XCHG)
+            old = rmw(this, operation, real, value, inside, order, *more)
+            if pointers.data.size == 1 and inside.data.all():
+                self._threads.exchanged(operation, *self._single(pointers), locks.single(old), locks.single(value), order, _source_line())
+            return old
 
         def allocated(tensor, *shape, dtype=None):
             made = empty(tensor, *shape, dtype=dtype)
             self._scratch += made.numel() * made.element_size()
             return made
 
-        new = (masked_load, masked_store, atomic_rmw,
-               lambda this, pointers, *more: cas(this, self._access("atomic", pointers, np.True_)[0], *more),
+        def atomic_cas(this, pointers, wanted, value, order, *more):
+            if pointers.data.size == 1:
+                self._threads.met()
+            real, inside = self._access("atomic", pointers, np.True_, reads=True)
+            if not inside.data.all():
+                return interpreter.TensorHandle(wanted.data.copy(), wanted.dtype.scalar)
+            old = cas(this, real, wanted, value, order, *more)
+            if pointers.data.size == 1:
+                self._threads.met()
+                self._threads.compared(*self._single(pointers), *map(locks.single, (old, wanted, value)), order, _source_line())
+            return old
+
+        new = (masked_load, masked_store, atomic_rmw, atomic_cas,
                lambda this, x, y, z: self._place(this, place, x, y, z), lambda value: self._pointer(value, convert(value)),
                lambda executor, given, named: self._begin(executor, given, named), lambda *_: None, patched_language, allocated)
-        for (owner, name, _), function in zip(self._saved, new):
+        meetings = locks.hooks(lambda: self._threads.met())
+        self._saved += [(owner, name, getattr(owner, name)) for owner, name, _ in meetings]
+        for (owner, name, _), function in zip(self._saved, (*new, *(function for _, _, function in meetings))):
             setattr(owner, name, function)
         return self
 
