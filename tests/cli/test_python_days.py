@@ -767,6 +767,116 @@ class Metrics(support.Case):
         self.assertLess(found["turned"]["resident"], 64)  # 16 KiB a program
 
 
+_MANY = '''
+from python_days import Ladder, exact
+def problem(make, n):
+    return [make.normal(n), 2.0], [make.output(n)]
+def by_three(make, n):
+    return [make.normal(n), 3.0], [make.output(n)]
+l = Ladder("l", ("n",), rungs=("fixed", "plain", "tuned"), problem=problem, reference=lambda x, s: s * x, tolerance=exact, shapes=((5,), (4000,)),
+           hostile={"three": by_three}, show=(4000,), bench=((1,),), asks=("compiled", "searches"), wave=16,
+           calls=tuple(((n,), inputs) for n in (2, 16, 32, 33) for inputs in ("", "three")),
+           counts={"fixed": {"compiled": 8, "programs": 132}, "plain": {"compiled": 2}, "tuned": {"compiled": 5, "searches": 4, "programs": 4}})  # the last are wrong
+'''
+_FIXED = '''"""Knows its numbers."""
+import triton
+import triton.language as tl
+from python_days import device
+@triton.jit
+def k(x_ptr, y_ptr, n: tl.constexpr, s: tl.constexpr, B: tl.constexpr):
+    for first in range(tl.program_id(0) * B, n, tl.num_programs(0) * B):
+        i = first + tl.arange(0, B)
+        tl.store(y_ptr + i, s * tl.load(x_ptr + i, mask=i < n), mask=i < n)
+def launch(x, s, y):
+    k[(device.properties(x).multi_processor_count,)](x, y, y.numel(), s, B=32)
+'''
+_UNKNOWN = _FIXED.replace("n: tl.constexpr, s: tl.constexpr", "n, s").replace("Knows its", "Asks for")
+_TUNED = (_UNKNOWN.replace("@triton.jit", "@triton.autotune([triton.Config({'B': 32}), triton.Config({'B': 64})], key=['n'])\n@triton.jit")
+          .replace(", s, B=32", ", s"))
+_WRONG = '''
+from day90_many.ladder import l
+from python_days import must_reject
+from python_days.day import load
+import pathlib
+at = pathlib.Path(__file__).resolve().parents[1]
+@must_reject(l, "compiled is 8", by="counters")
+def knows(x, s, y):
+    load(at / "01_fixed.py").launch(x, s, y)
+@must_reject(l, "programs is 132", by="counters")
+def many(x, s, y):
+    load(at / "02_plain.py").launch(x, s, y)
+@must_reject(l, "compiled is 1", by="counters")
+def one(x, s, y):
+    load(at / "02_plain.py").launch(x, s, y)
+@must_reject(l, "programs is 40", by="counters")
+def few(x, s, y):
+    load(at / "02_plain.py").launch(x, s, y)
+'''
+
+
+@unittest.skipUnless(_python(), "NumPy and Triton are not here")
+class Calls(support.Case):
+    """A device that is assumed, the binaries and searches of a list of calls, and what the tests hold a Triton rung to."""
+
+    def setUp(self):
+        super().setUp()
+        self.replace(paths, "ROOT", self.folder)
+        self.replace(paths, "MY", self.folder / "my")
+        self.day = self.folder / "day90_many"
+        (self.day / "tests").mkdir(parents=True)
+        for name, text in (("README.md", "---\ntitle: T\nkind: python\n---\n"), ("ladder.py", _MANY), ("01_fixed.py", _FIXED),
+                           ("02_plain.py", _UNKNOWN), ("03_tuned.py", _TUNED), ("tests/wrong.py", _WRONG)):
+            (self.day / name).write_text(text)
+        support.forget()
+        self.replace(os, "environ", {**os.environ, "PYTHONPATH": str(self.folder)})
+        os.environ.pop("DAYS_DEVICE", None)
+
+    def answers(self):
+        """{a test's name: what is wrong}"""
+        answers = self.folder / "answers.json"
+        subprocess.run([_python().path, "-B", str(support.ROOT / "tools" / "python_days"), str(self.day), "test"], check=False,
+                       stdout=subprocess.DEVNULL, env={**os.environ, "DAYS_BACKEND": "simt", "GTEST_OUTPUT": f"json:{answers}"})
+        found = json.loads(answers.read_text())
+        return {case["name"]: case.get("failures", [{"failure": ""}])[0]["failure"] for suite in found["testsuites"] for case in suite["testsuite"]}
+
+    def test_each_number_that_is_known_makes_a_binary(self):
+        found = self.answers()
+        self.assertEqual({name: said for name, said in found.items() if said and "must_reject" not in name},
+                         {"tuned/fp32_code": "compiled is 4, expected 5", "tuned/fp32_counters": "programs is 132, expected 4"})
+        self.assertTrue({"fixed/fp32_counters", "fixed/fp32_code", "plain/fp32_code"} <= set(found))
+        self.assertEqual([found[f"must_reject/{name}"] for name in ("knows", "many")], ["", ""])
+        self.assertIn("compiled is 2", found["must_reject/one"])
+        self.assertIn("programs is 132", found["must_reject/few"])
+        asked = python_judge.asked_of(rungs.of_day(catalog.resolve("90", "check"))["plain"])
+        self.assertEqual(asked[0], {"compiled": 2})
+
+    def test_the_assumed_device_is_said(self):
+        def run(**given):
+            return subprocess.run([_python().path, "-B", str(support.ROOT / "tools" / "python_days"), str(self.day), "run", "--variant", "plain"],
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False, env={**os.environ, "DAYS_BACKEND": "simt", **given})
+        self.assertRegex(run().stdout, r"Grids as on an H200, which launchers ask about;(.|\n)*plain +ok +0 +1 +132 ")
+        self.assertRegex(run(DAYS_DEVICE="t4").stdout, r"Grids as on a T4(.|\n)*plain +ok +0 +1 +40 ")
+        done = run(DAYS_DEVICE="t5")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn('DAYS_DEVICE is "t5", and the devices that can be assumed are h200, h100, a100, l4, t4', " ".join(done.stderr.split()))
+
+    def test_devices(self):
+        text = """
+            import json, sys
+            sys.path.insert(0, TOOLS)
+            from python_days import device
+            found = device.assumed()
+            print(json.dumps([found.name, found.multi_processor_count, found.L2_cache_size, found.max_threads_per_multi_processor,
+                              found.shared_memory_per_multiprocessor, [device.residents(found, *one) for one in
+                              ((32, 0, 4), (33, 0, 4), (64, 0, 8), (16, 16384, 4), (255, 0, 32))]]))
+            """
+        done = subprocess.run([_python().path, "-B", "-c", textwrap.dedent(text).replace("TOOLS", repr(str(support.ROOT / "tools")))],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False, text=True)
+        record = json.loads((support.ROOT / "docs/results/h200/day16.json").read_text())["device"]
+        self.assertEqual(json.loads(done.stdout or "[]"), ["H200", record["multiprocessors"], record["l2_bytes"], 2048, 228 << 10, [16, 12, 4, 13, 0]],
+                         done.stderr)
+
+
 _PLAIN = '''
 import numpy as np
 from python_days import Counter, Exercise, Ladder, exact

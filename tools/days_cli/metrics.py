@@ -141,6 +141,8 @@ TRITON = (  # in the order in which a rung is asked for them
     _named("conversions", "changes of layout through shared memory", compiled=True),
     _named("loads_before_barrier", "loads under way across a loop's barriers", most=False, compiled=True),
     _named("resident", "warps in flight", most=False, compiled=True),
+    _named("compiled", "binaries for the ladder's calls", compiled=True),
+    _named("searches", "searches of a tuner for the ladder's calls", compiled=True),
 )
 
 
@@ -195,7 +197,8 @@ def of_code(made):
             "mufu": named("MUFU"), "imad": counts["IMAD"], "shared_accesses": named("LDS", "STS", "LDSM", "STSM"),
             "conversions": sum(k["conversions"] for k in kernels),
             "loads_before_barrier": max((k["loads_before_barrier"] for k in kernels), default=0),
-            "resident": min((_resident(k, made["sm"]) for k in kernels), default=0)}
+            "resident": min((_resident(k, made["sm"]) for k in kernels), default=0), "compiled": made.get("compiled", 0),
+            "searches": made.get("searches", 0)}
 
 
 def _resident(kernel, sm):

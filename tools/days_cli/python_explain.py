@@ -86,6 +86,7 @@ def _rung(day, name, rung, given, more):
     shape = " x ".join(map(str, counted["shape"]))
     console.say(console.paint(f"Day {day.number:02d} {counted['ladder']}, {name}: {shape} {counted['type']}", "bold"))
     console.say(f"Bytes from Triton's interpreter, instructions of sm_{metrics.ARCHITECTURE} from its compiler")
+    _say_device(counted)
     say_launches(counted["launches"], made)
     console.say()
     values = metrics.of_counts(counted)
@@ -104,6 +105,12 @@ def _rung(day, name, rung, given, more):
     console.say("\nA sector is counted once for each access of a program: no GPU moves fewer.")
     console.say("Whole code: " + console.paint(f"./days asm {day.number} {name}", "cyan"))
     return 0
+
+
+def _say_device(counted):
+    """For which device the grid is, where the launcher asks."""
+    if counted["assumed_device"]:
+        console.say(f"Grid as on {counted['assumed_device']}, which the launcher asks about; DAYS_DEVICE=t4 assumes a T4.")
 
 
 def say_launches(launches, made):
@@ -231,6 +238,7 @@ def _day(day, given, more):
                                                             for name, found in collected.items() if found]})
         return 0
     console.say(console.paint(f"Day {day.label}, counted in Triton's interpreter; code of sm_{metrics.ARCHITECTURE}", "bold"))
+    _say_device(next((found[0] for found in collected.values() if found and found[0]["assumed_device"]), {"assumed_device": ""}))
     width = max(len(name) for name in names) + 1
     wave = next((found[0]["wave"] for found in collected.values() if found and found[0]["wave"]), 0)
     third = "wave/in" if wave else "stored/out"

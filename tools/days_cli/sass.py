@@ -64,6 +64,11 @@ def most_warps(sm):
     return _MULTIPROCESSOR[sm][0] // 32 if sm in _MULTIPROCESSOR else 0
 
 
+def shared_memory(sm):
+    """Bytes of shared memory that a multiprocessor has; 0 for an unknown architecture."""
+    return _MULTIPROCESSOR[sm][2] << 10 if sm in _MULTIPROCESSOR else 0
+
+
 def short_name(demangled):
     """registers_kernel<float, 512> of (anonymous namespace)::registers_kernel<float, 512>(float const*, int)."""
     text = re.sub(r"\(anonymous namespace\)::|\b_GLOBAL__N__\w+::", "", demangled.strip())

@@ -10,6 +10,7 @@ import sys
 
 from days_cli import console
 from days_cli.errors import USAGE, WRONG, DaysError
+from python_days import device
 from python_days.day import EXERCISE, Day, shown
 from python_days.tensors import TYPES
 
@@ -18,6 +19,7 @@ _PRINTED = 5  # lines of what a kernel's file prints in a case
 
 
 def _day(given):
+    device.assumed()  # a name that there is not must not look like a launcher's error
     return Day(given.folder)
 
 
@@ -105,30 +107,34 @@ def cases(given):
 
 def count(given):
     """What each line moves, on the shape that run shows."""
-    from python_days import cases as running
-    from python_days import plain
     day = _day(given)
     ladder = day.ladder_of(given.variant)
     kind, shape = given.type or ladder.types[0], _shape(day, ladder, given.size) or ladder.show
     if kind not in ladder.types:
         raise DaysError(f"{ladder.name} has no {kind}: {', '.join(ladder.types)}", f"./days explain {day.number}", USAGE)
     wave = int(given.wave) if given.wave else ladder.wave
-    launch = day.launch(given.variant, given.file)
+    json.dump(counted(ladder, given.variant, day.launch(given.variant, given.file), kind, shape, wave), sys.stdout)
+    return 0
+
+
+def counted(ladder, rung, launch, kind, shape, wave=0):
+    """What count answers of a launcher."""
+    from python_days import cases as running
+    from python_days import plain
     with plain.silent():
         case = running.Case(kind, shape)
         outcome = running.run(ladder, launch, case, wave=wave)
         repeatable = running.repeatable(ladder, launch, case, outcome) if ladder.by == "triton" else 0
-    if given.variant in ladder.compiled_only and running.lacks_standin(outcome):
-        outcome = running.Outcome("compiled", notes=[running.not_interpreted(ladder, given.variant)])
+    if rung in ladder.compiled_only and running.lacks_standin(outcome):
+        outcome = running.Outcome("compiled", notes=[running.not_interpreted(ladder, rung)])
     inputs, outputs = ladder.make(kind, shape, draw=False)
     read, written = ladder.traffic(inputs, outputs)
-    json.dump({"ladder": ladder.name, "type": kind, "shape": list(shape), "extents": list(ladder.extents), "read_bytes": read,
-               "written_bytes": written, "result": outcome.result, "notes": outcome.notes,
-               "reports": [running.describe(report) for report in outcome.reports], "wave": wave, "repeatable": repeatable,
-               "launches": running.counted(outcome.launches),
-               "error": outcome.facts.get("relative", 0) * 2**24, "scratch": outcome.facts.get("scratch", 0), "alive": outcome.facts.get("alive", 0),
-               "counters": _counters(ladder, launch, kind, shape) if outcome.result == "ok" else []}, sys.stdout)
-    return 0
+    return {"ladder": ladder.name, "type": kind, "shape": list(shape), "extents": list(ladder.extents), "read_bytes": read,
+            "written_bytes": written, "result": outcome.result, "notes": outcome.notes,
+            "reports": [running.describe(report) for report in outcome.reports], "wave": wave, "assumed_device": device.told(),
+            "repeatable": repeatable, "launches": running.counted(outcome.launches), "error": outcome.facts.get("relative", 0) * 2**24,
+            "scratch": outcome.facts.get("scratch", 0), "alive": outcome.facts.get("alive", 0),
+            "counters": _counters(ladder, launch, kind, shape) if outcome.result == "ok" else []}
 
 
 def _counters(ladder, launch, kind, shape):
@@ -148,27 +154,35 @@ def compile(given):
             launch = day.launch(rung, given.file if rung == given.variant else None)
             for kind in types if given.type else types[:1]:
                 for sm in map(int, given.arch.split(",") if given.arch else map(str, compiled.ARCHITECTURES)):
-                    found.append(_compiled(compiled, ladder, rung, launch, kind, shape or ladder.show, sm, given))
+                    found.append(made(ladder, rung, launch, kind, shape or ladder.show, sm, given.lines, given.stage or ""))
     json.dump(found, sys.stdout)
     return 0
 
 
-def _compiled(compiled, ladder, rung, launch, kind, shape, sm, given):
-    made = {"ladder": ladder.name, "rung": rung, "type": kind, "sm": sm, "shape": list(shape), "kernels": []}
-    inputs, outputs = ladder.make(kind, shape, draw=False)
+def made(ladder, rung, launch, kind, shape, sm, lines=False, stage=""):
+    """What compile answers of a launcher for one architecture, with the family of the ladder's calls for the newest."""
+    from python_days import compiled
+    found = {"ladder": ladder.name, "rung": rung, "type": kind, "sm": sm, "shape": list(shape), "kernels": []}
     try:
-        kernels = compiled.compiled(launch, [*inputs, *(t for t in outputs if not any(t is one for one in inputs))], sm, given.lines,
-                                    stage=given.stage or "")
+        kernels = compiled.compiled(launch, _arguments(ladder, kind, shape), sm, lines, stage=stage)
+        if ladder.calls and sm == compiled.ARCHITECTURES[-1] and not stage:
+            found.update(compiled.family(launch, (_arguments(ladder, kind, *call) for call in ladder.calls), sm))
     except compiled.Refused as refused:
-        return {**made, "refused": str(refused), "where": refused.where}
-    made["kernels"] = list(map(_as_json, kernels))
-    made["load_bits"] = compiled.load_bits(kernels)
-    return made
+        return {**found, "refused": str(refused), "where": refused.where}
+    found["kernels"] = list(map(_as_json, kernels))
+    found["load_bits"] = compiled.load_bits(kernels)
+    return found
+
+
+def _arguments(ladder, kind, shape, inputs=""):
+    """What a launcher is given in a case, without values."""
+    given, outputs = ladder.make(kind, shape, inputs, draw=False)
+    return [*given, *(t for t in outputs if not any(t is one for one in given))]
 
 
 def test(given):
     from python_days import testing
-    return testing.run(_day(given))
+    return testing.run(_day(given), counted)
 
 
 def bench(given):

@@ -76,19 +76,37 @@ class _NoGpu:
         return GPUTarget("cuda", self._sm, 32)
 
 
-def compiled(launch, arguments, sm, lines=False, listed=True, stage="", once=False):
-    """The Kernels that a launcher starts with these arguments, for one architecture; Refused where Triton says no. listed: False where
-    only that is of interest. stage: with the text of this stage of the compiler, ttir, ttgir, llir or ptx. once: what is started again in
-    the same way is one Kernel."""
-    made, run, launched, trying = [], JITFunction.run, [], []
-    bench, cached = Autotuner.do_bench, Autotuner.check_disk_cache
+class _Seen:
+    """What launchers have asked for: kernels by their launches, without those that a tuner tried; every binary once; searches of tuners."""
+
+    def __init__(self):
+        self.launches, self.binaries, self.started, self.searches = [], {}, [], 0
+
+
+@contextlib.contextmanager
+def _compiling(sm):
+    """Launches are compiled here for one architecture, and none is run. Refused where Triton says no. What would be timed to find the best
+    configuration is only compiled, for the newest architecture, and the first is taken: no times, so none may be kept where a GPU would
+    find them. A tuner begins without what it found before."""
+    seen, trying, tuners = _Seen(), [], []
+    run, search, bench, cached = JITFunction.run, Autotuner.run, Autotuner.do_bench, Autotuner.check_disk_cache
 
     def only_compiled(self, *given, grid, warmup, **named):
-        launched.append(self)
+        seen.started.append(self)
         kernel = run(self, *given, grid=grid, warmup=True, **named)
-        if not trying and not (once and any(kernel is other for _, other in made)):
-            made.append((self.fn.__name__, kernel))
+        seen.binaries[id(kernel)] = kernel
+        if not trying and not warmup:
+            seen.launches.append((self.fn.__name__, kernel))
         return kernel
+
+    def searched(self, *given, **named):
+        if not any(self is other for other in tuners):
+            tuners.append(self)
+            self.cache.clear()
+        before = len(self.cache)
+        made = search(self, *given, **named)
+        seen.searches += len(self.cache) - before
+        return made
 
     def tried(call, quantiles):
         if sm == ARCHITECTURES[-1]:  # without tensor cores a large tile takes minutes
@@ -99,23 +117,38 @@ def compiled(launch, arguments, sm, lines=False, listed=True, stage="", once=Fal
                 trying.pop()
         return [0.0, 0.0, 0.0]
     driver.set_active(_NoGpu(sm))
-    JITFunction.run = only_compiled
-    # What would be timed to find the best configuration is only compiled, for the newest architecture, and the first is taken. No times, so none may be kept
-    # where a GPU would find them.
+    JITFunction.run, Autotuner.run = only_compiled, searched
     Autotuner.do_bench = property(lambda self: tried)
     Autotuner.check_disk_cache = lambda self, key, configs, measure: (measure(), False)[1]
     said = io.StringIO()
     try:
         with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
-            launch(*arguments)
+            yield seen
     except Exception as error:  # whatever the compiler's stages throw, it is the kernel's reader who has to know
-        raise Refused(*_reason(error, said.getvalue(), launched[-1] if launched else None)) from error
+        raise Refused(*_reason(error, said.getvalue(), seen.started[-1] if seen.started else None)) from error
     finally:
-        JITFunction.run, Autotuner.do_bench, Autotuner.check_disk_cache = run, bench, cached
+        JITFunction.run, Autotuner.run, Autotuner.do_bench, Autotuner.check_disk_cache = run, search, bench, cached
+
+
+def compiled(launch, arguments, sm, lines=False, listed=True, stage="", once=False):
+    """The Kernels that a launcher starts with these arguments, for one architecture; Refused where Triton says no. listed: False where
+    only that is of interest. stage: with the text of this stage of the compiler, ttir, ttgir, llir or ptx. once: what is started again in
+    the same way is one Kernel."""
+    with _compiling(sm) as seen:
+        launch(*arguments)
+    made = list({id(one[1]): one for one in seen.launches}.values()) if once else seen.launches
     found = [_kernel(name, kernel, lines) for name, kernel in made] if listed else []
     for kernel, (_, whole) in zip(found, made):
         kernel.text = whole.asm[stage] if stage else ""
     return found
+
+
+def family(launch, calls, sm):
+    """{"compiled": binaries, "searches": of tuners} that a process makes which launches with each of these arguments, in their order."""
+    with _compiling(sm) as seen:
+        for arguments in calls:
+            launch(*arguments)
+    return {"compiled": len(seen.binaries), "searches": seen.searches}
 
 
 def _reason(error, said, kernel):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What testing.py has the compiler's process do: each rung in each of its types for each architecture, and the wrong kernels that only
-the compiler refuses. Answers [{ladder, name, complaint}] as JSON."""
+"""What testing.py has the compiler's process do: each rung in each of its types for each architecture, what the ladder says of its code, and
+the wrong kernels that only the compiler refuses, or whose code alone tells. Answers [{ladder, name, complaint}] as JSON."""
 from __future__ import annotations
 
 import json
@@ -10,10 +10,10 @@ from pathlib import Path
 
 sys.path[0] = str(Path(__file__).resolve().parents[1])
 sys.path.insert(1, str(Path(__file__).resolve().parents[2]))
-from days_cli import paths  # noqa: E402
+from days_cli import metrics, paths  # noqa: E402
 
 os.environ.setdefault("TRITON_CACHE_DIR", str(paths.BUILD / "python-cache"))
-from python_days import compiled  # noqa: E402
+from python_days import commands, compiled, counters  # noqa: E402
 from python_days.day import Day  # noqa: E402
 
 
@@ -29,13 +29,27 @@ def main(folder):
             for kind in ladder.types:
                 for sm in compiled.ARCHITECTURES if kind == ladder.types[0] or os.environ.get("DAYS_TEST_ALL") else compiled.ARCHITECTURES[-1:]:
                     add(ladder, f"{rung}/{kind}_sm{sm}", refusal(ladder, launch, kind, sm))
+            wanted = {key: value for key, value in ladder.counts.get(rung, {}).items() if counters.of_code(key)}
+            if wanted:
+                values = code(ladder, rung, launch)
+                add(ladder, f"{rung}/{ladder.types[0]}_code", values if isinstance(values, str) else counters.complaint(values, wanted))
     for wrong in day.wrong():
-        if wrong.by == "compiler":
-            ladder = next(ladder for ladder in day.ladders if ladder.name == wrong.ladder)
+        ladder = next(ladder for ladder in day.ladders if ladder.name == wrong.ladder)
+        if ladder.by == "triton" and wrong.of_code and wrong.by == "counters":
+            values = code(ladder, wrong.name, wrong.launch)
+            said = values if isinstance(values, str) else counters.told(values)
+            add(ladder, f"must_reject/{wrong.name}", "" if wrong.says in said.splitlines() else f'nothing says "{wrong.says}" of it. What is said:\n{said}')
+        elif wrong.by == "compiler":
             said = [refusal(ladder, wrong.launch, ladder.types[0], sm) for sm in compiled.ARCHITECTURES]
             good = any(wrong.says in text for text in said)
             add(ladder, f"must_reject/{wrong.name}", "" if good else f'no compiler says "{wrong.says}": {said}')
     json.dump(found, sys.stdout)
+
+
+def code(ladder, rung, launch):
+    """{a metric's key: its value} of what the compiler makes of a launcher on the shape that run shows, or why it refuses it."""
+    found = commands.made(ladder, rung, launch, ladder.types[0], ladder.show, compiled.ARCHITECTURES[-1])
+    return found["refused"] if "refused" in found else metrics.of_code(found)
 
 
 def refusal(ladder, launch, kind, sm):

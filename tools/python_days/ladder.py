@@ -54,15 +54,17 @@ class Ladder:
     lesson: str = ""
     # Who runs the rungs: "triton", or plain Python, which is given PyTorch's tensors ("torch") or NumPy's arrays ("numpy").
     by: str = "triton"
-    # Of plain Python: what is counted of a rung, measure(launch, inputs, outputs) -> {a counter's key: its value}, on the shape that
-    # run shows; {a rung: {a counter's key: its value}}, to which the tests hold it; and whether the results may depend on an order
-    # of threads, so that cases are run in several (SIMT_ORDER in the environment).
+    # {a rung: {a metric's or a counter's key: its value}}, on the shape that run shows: what the tests hold it to.
+    counts: Dict[str, Dict[str, float]] = field(default_factory=dict)
+    # Of plain Python: what is counted of a rung, measure(launch, inputs, outputs) -> {a counter's key: its value}; and whether the results
+    # may depend on an order of threads, so that cases are run in several (SIMT_ORDER in the environment).
     counters: Tuple[Counter, ...] = ()
     measure: Optional[Callable] = None
-    counts: Dict[str, Dict[str, float]] = field(default_factory=dict)
     orders: bool = False
     # Rungs that do not take every shape: {rung: takes(kind, *extents)}. Where it says no the launcher must refuse with ValueError.
     takes: Dict[str, Callable] = field(default_factory=dict)
+    # Calls, (shape, inputs) each, as a program that runs on makes them: of these the metrics "compiled" and "searches" are.
+    calls: Tuple[Tuple[Tuple[int, ...], str], ...] = ()
     # Metrics that this ladder's rungs are about: a rung is asked for these before all others, and explain shows them.
     asks: Tuple[str, ...] = ()
     # The number of the input that only a backward gets: what is loaded from the launch on that touches it, and was not written since, has

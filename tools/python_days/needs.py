@@ -3,6 +3,8 @@
 what PyTorch's tensors and NumPy's arrays tell, too, so that the same launcher serves all."""
 from __future__ import annotations
 
+import math
+
 
 def same_type(**tensors):
     (first, model), *others = tensors.items()
@@ -34,6 +36,13 @@ def rows_dense(**tensors):
             raise ValueError(f"{name} has {len(tensor.shape)} dimensions, and a matrix has 2")
         if tensor.shape[1] > 1 and _strides(tensor)[1] != 1:
             raise ValueError(f"{name}'s columns lie {_strides(tensor)[1]} elements apart, not side by side")
+
+
+def number(**values):
+    """A finite number that is no tensor."""
+    for name, value in values.items():
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+            raise ValueError(f"{name} is {value!r}, and it takes a finite number")
 
 
 def product(a, b, c):

@@ -8,7 +8,7 @@ import numpy as np
 
 from days_cli import console, outputs, result_table
 from days_cli.errors import WRONG
-from python_days import cases, plain
+from python_days import cases, device, plain
 
 
 def run(day, chosen, given):
@@ -58,6 +58,9 @@ def _table(day, ladder, rungs, kind, shape, file):
             row["report"] = "\n".join([*outcome.notes, *(line for report in outcome.reports for line in cases.describe(report)),
                                        *(f"{one['at']} is {one['got']}, expected {one['expected']}" for one in outcome.facts["first"][:3])])
         table["rows"].append(row)
+    assumed = device.told()
+    if assumed:
+        table["assumed_device"] = assumed
     console.clear_progress()
     return table
 
@@ -81,7 +84,10 @@ def _show(day, ladder, table, types):
         _show_plain(ladder, table, width)
         _show_end(ladder, table, types)
         return
-    console.say("No GPU: programs ran in Triton's interpreter. Results and counts, no times.\n")
+    console.say("No GPU: programs ran in Triton's interpreter. Results and counts, no times.")
+    if "assumed_device" in table:
+        console.say(f"Grids as on {table['assumed_device']}, which launchers ask about; DAYS_DEVICE=t4 assumes a T4.")
+    console.say()
     console.say(f"{'rung':{width}}{'result':8}{'error':6}{'launches':>9}{'programs':>10}{'loaded/in':>11}{'stored/out':>12}{'atomics':>11}")
     for row in table["rows"]:
         if _show_failure(row, width):

@@ -11,12 +11,13 @@ import sys
 import threading
 from pathlib import Path
 
-from days_cli import console, paths
+from days_cli import console, metrics, paths
 from days_cli.errors import WRONG
-from python_days import cases, plain
+from python_days import cases, counters, plain
 
 
-def run(day):
+def run(day, counted):
+    """counted(ladder, rung, launch, kind, shape, wave): what the program's `count` answers."""
     results = _Results(day)
     on_gpu = os.environ.get("DAYS_BACKEND") == "cuda"
     compiler = _Compiler(day) if any(ladder.by == "triton" for ladder in day.ladders) else None
@@ -27,13 +28,17 @@ def run(day):
                 _on_gpu(results, ladder, rung, launch)
             else:
                 _interpreted(results, ladder, rung, launch)
+            wanted = {key: value for key, value in ladder.counts.get(rung, {}).items() if not counters.of_code(key)}
+            if ladder.by == "triton" and wanted and not on_gpu:
+                results.case(ladder, f"{rung}/{ladder.types[0]}_counters",
+                             lambda of=ladder, r=rung, made=launch, w=wanted: counters.complaint(_metrics(counted, of, r, made), w))
             if ladder.by != "triton" and rung in ladder.counts and not (on_gpu and ladder.by == "numpy"):  # which counts on a CPU alone
                 results.case(ladder, f"{rung}/counters", lambda of=ladder, r=rung, made=launch: plain.complaint(of, r, made))
     if not on_gpu:
         for wrong in day.wrong():
-            if wrong.by != "compiler":
-                ladder = next(ladder for ladder in day.ladders if ladder.name == wrong.ladder)
-                results.case(ladder, f"must_reject/{wrong.name}", lambda w=wrong, of=ladder: _rejected(of, w))
+            ladder = next(ladder for ladder in day.ladders if ladder.name == wrong.ladder)
+            if ladder.by != "triton" or not wrong.of_code:
+                results.case(ladder, f"must_reject/{wrong.name}", lambda w=wrong, of=ladder: _rejected(of, w, counted))
     for program in sorted((day.folder / "programs").glob("*.py")):
         results.case(_Programs, program.stem, lambda file=program: _program(file))
     for made in compiler.answers() if compiler else ():
@@ -171,11 +176,16 @@ def _on_gpu(results, ladder, rung, launch):
         results.case(ladder, name, lambda c=case: _complaint(on_gpu.outcome(ladder, launch, c)))
 
 
-def _rejected(ladder, wrong):
+def _metrics(counted, ladder, rung, launch):
+    """{a metric's key: its value} of a launcher, on the shape that run shows."""
+    return metrics.of_counts(counted(ladder, rung, launch, ladder.types[0], ladder.show, ladder.wave))
+
+
+def _rejected(ladder, wrong, counted):
     """What is wrong with a wrong kernel: that nothing rejects it, or that other words do."""
     heard = []
     if wrong.by == "counters":
-        said = plain.told_counters(ladder, wrong.launch)
+        said = counters.told(_metrics(counted, ladder, wrong.name, wrong.launch)) if ladder.by == "triton" else plain.told_counters(ladder, wrong.launch)
         return "" if wrong.says in said else f'nothing says "{wrong.says}" of it. What is said:\n{said}'
     for case in cases.all_cases(ladder, thin=True):
         if case.refused:

@@ -5,15 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Callable
 
+from python_days import counters
+
 
 @dataclass(frozen=True)
 class Wrong:
-    """by: "run", in the interpreter, "compiler", or "counters", of a ladder by plain Python."""
+    """by: "run", in the interpreter, "compiler", or "counters", a line "KEY is VALUE" of what the tests count."""
     ladder: str
     name: str
     says: str
     launch: Callable
     by: str
+
+    @property
+    def of_code(self):
+        """Whether the compiler's process rejects it."""
+        return self.by == "compiler" or self.by == "counters" and counters.of_code(self.says.partition(" is ")[0])
 
 
 def must_reject(ladder, says, by="run"):

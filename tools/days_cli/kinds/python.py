@@ -98,6 +98,7 @@ def _measure(day, given, file):
 def check(what, name=None):
     """The exercise of a Python day, one of its rungs as an exercise, or a shipped rung by the exercise's gates."""
     day = exercises.day_of(what)
+    _as_gates_have_it()
     if isinstance(what, rungs.Rung):
         title = checking.started(what, f"{what.before.name} under {what.name}'s name")
         for line in console.wrap(f"{title}: {what.ladder}, from {what.before.name} to {what.name}"):
@@ -118,8 +119,14 @@ def check(what, name=None):
     return checking.judged(what, python_judge.run_stages(kernel, gates, stages.print_stage, why), name)
 
 
+def _as_gates_have_it():
+    """Bounds on programs are of the device that is assumed where nobody asks for another."""
+    os.environ.pop("DAYS_DEVICE", None)
+
+
 def judged(day, name, file=""):
     """({goal, starts, solution} of the exercise, the stages of a rung or of a file in the exercise's place)."""
+    _as_gates_have_it()
     return dict(zip(("goal", "starts", "solution"), ladders.exercise(day))), python_judge.run_stages(
         python_judge.Kernel(day, name, file), python_ladders.gates_of(day), lambda stage: None)
 
