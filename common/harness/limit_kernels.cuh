@@ -166,15 +166,15 @@ __global__ void mma_kernel(float* out, float shown) {
 template <Rate kRate>
 __device__ inline void wgmma_step(Sum<kRate> (&c)[128], uint64_t a, uint64_t b) {
   if constexpr (kRate == Rate::wgmma_fp16) {
-    ptx::wgmma_m64n256k16_f32_f16_f16(c, a, b);
+    ptx::wgmma<__half>(c, a, b);
   } else if constexpr (kRate == Rate::wgmma_bf16) {
-    ptx::wgmma_m64n256k16_f32_bf16_bf16(c, a, b);
+    ptx::wgmma<__nv_bfloat16>(c, a, b);
   } else if constexpr (kRate == Rate::wgmma_tf32) {
-    ptx::wgmma_m64n256k8_f32_tf32_tf32(c, a, b);
+    ptx::wgmma<ptx::Tf32>(c, a, b);
   } else if constexpr (kRate == Rate::wgmma_int8) {
-    ptx::wgmma_m64n256k32_s32_s8_s8(c, a, b);
+    ptx::wgmma<int8_t>(c, a, b);
   } else {
-    ptx::wgmma_m64n256k32_f32_e4m3_e4m3(c, a, b);
+    ptx::wgmma<__nv_fp8_e4m3>(c, a, b);
   }
 }
 

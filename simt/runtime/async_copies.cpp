@@ -5,6 +5,7 @@
 #include "copies_under_way.h"
 #include "device_memory.h"
 #include "permutation.h"
+#include "warpgroup_products.h"
 
 #include <algorithm>
 
@@ -231,6 +232,8 @@ void forget_copies(Worker& w) {
   interpreted_caller = nullptr;
   for (Block* block : w.resident)
     if (block->async) *block->async = AsyncCopies();
+  for (Block* block : w.resident)
+    if (block->products) forget_block_products(*block);
   w.pending_copies = 0;
 }
 

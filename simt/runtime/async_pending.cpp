@@ -13,6 +13,7 @@
 #include "checked_races.h"
 #include "copies_under_way.h"
 #include "trace_hooks.h"
+#include "warpgroup_products.h"
 
 namespace simt {
 namespace {
@@ -155,6 +156,14 @@ bool async_pending(const Block& block, const void* p, std::size_t bytes) {
 
 void check_async_wait(const char* p, std::size_t bytes, bool write, void* caller) {
   const Block* block = block_of_shared(p);
+  void* const product = block && write ? product_that_reads(*block, p, bytes) : nullptr;
+  if (product) {
+    abandon(failure_of_access(caller, "simt-async-wait",
+                              format_text("written before the wait for a product of a warpgroup\nThis thread "
+                                          "writes it.\n%sreads it, at any "
+                                          "time until its warps' wgmma.wait_group.",
+                                          shown_place(product).c_str())));
+  }
   const PendingCopy* copy = block ? find(*block, p, bytes, write) : nullptr;
   if (!copy) return;
   const uint3 t = block->threads[copy->thread].index;

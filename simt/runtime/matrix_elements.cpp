@@ -29,7 +29,39 @@ double small_float(unsigned bits, int exponent_bits) {
          std::ldexp(mantissa + (1u << mantissa_bits), static_cast<int>(exponent) - bias - mantissa_bits);
 }
 
+// All 8-bit floats: they are looked up, as they take longest to make.
+const double* small_floats(int exponent_bits) {
+  struct Table {
+    double values[256];
+    explicit Table(int bits) {
+      for (unsigned i = 0; i < 256; ++i) values[i] = small_float(i, bits);
+    }
+  };
+  static const Table e4m3(4), e5m2(5);
+  return (exponent_bits == 4 ? e4m3 : e5m2).values;
+}
+
 }  // namespace
+
+void elements_of(MatrixType type, const char* from, int count, double* to) {
+  const auto each = [&](auto get) {
+    for (int i = 0; i < count; ++i) to[i] = get(i);
+  };
+  switch (type) {
+    case MatrixType::f16:
+      return each([&](int i) { return HalfFormat::to_float(element<unsigned short>(from, i)); });
+    case MatrixType::bf16:
+      return each([&](int i) { return Bfloat16Format::to_float(element<unsigned short>(from, i)); });
+    case MatrixType::tf32:
+      return each([&](int i) { return float_of_bits(element<std::uint32_t>(from, i) & ~0x1fffu); });
+    default:
+      const double* values = small_floats(type == MatrixType::e4m3 ? 4 : 5);
+      return each([&](int i) { return values[element<unsigned char>(from, i)]; });
+  }
+}
+void elements_of(MatrixType, const char* from, int count, std::int32_t* to) {
+  for (int i = 0; i < count; ++i) to[i] = element<signed char>(from, i);
+}
 
 void gather_floats(MatrixType type, const void* const (&fragments)[32], int count, const int* places,
                    double* matrix) {

@@ -21,6 +21,9 @@ void gather_floats(MatrixType type, const void* const (&fragments)[32], int coun
                    double* matrix);
 void scatter_floats(MatrixType type, const double* matrix, const int* places, int count,
                     void* const (&fragments)[32]);
+// `count` elements that lie side by side, of a type of floats and of s8.
+void elements_of(MatrixType type, const char* from, int count, double* to);
+void elements_of(MatrixType type, const char* from, int count, std::int32_t* to);
 long long integer_element(MatrixType type, const void* fragment, int i);
 
 }  // namespace simt

@@ -31,6 +31,7 @@ Options read_options() {
   o.stack_bytes =
       (static_cast<std::size_t>(number_from_environment("SIMT_STACK", 128, 16)) * 1024 + 65535) & ~65535ul;
   o.lenient = number_from_environment("SIMT_LENIENT", 0, 0) != 0;
+  o.fp8_sum_bits = static_cast<int>(number_from_environment("SIMT_FP8_SUMS", 0, 0));
   const char* streams = std::getenv("SIMT_STREAMS");
   o.streams_now = streams && std::string(streams) == "now";
   if (streams && *streams && !o.streams_now && std::string(streams) != "late") {

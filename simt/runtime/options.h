@@ -18,6 +18,7 @@ struct Options {
   std::size_t stack_bytes;  // SIMT_STACK (KiB)
   bool streams_now;         // SIMT_STREAMS=now: operations run at the call
   bool lenient;             // SIMT_LENIENT=1: nothing is said of returned threads, as on a GPU
+  int fp8_sum_bits;         // SIMT_FP8_SUMS: of sums of 8-bit floats, behind the largest's first; 0: all
   bool whole_barriers;      // require_whole_barriers()
 };
 const Options& options();

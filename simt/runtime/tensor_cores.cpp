@@ -11,6 +11,14 @@
 #include "matrix_elements.h"
 
 namespace simt {
+
+void need_whole_warp(const Lane* lanes, std::uint32_t participants, const char* name) {
+  if (participants != ~0u) {
+    fail_at(lanes[__builtin_ctz(participants)].site, "simt-warp-mask",
+            "%s needs all 32 lanes of a warp; lanes 0x%08x exist and met here", name, participants);
+  }
+}
+
 namespace {
 
 using Place = MatrixPlace (*)(MatrixUse use, const MmaShape& shape, int bits, int i, unsigned lane);
@@ -154,13 +162,6 @@ void multiply_integers(const Operands& o, Lane* lanes) {
       const auto low = static_cast<std::uint32_t>(sum);
       std::memcpy(static_cast<char*>(lanes[lane].result) + i * 4, &low, sizeof low);
     }
-  }
-}
-
-void need_whole_warp(const Lane* lanes, std::uint32_t participants, const char* name) {
-  if (participants != ~0u) {
-    fail_at(lanes[__builtin_ctz(participants)].site, "simt-warp-mask",
-            "%s needs all 32 lanes of a warp; lanes 0x%08x exist and met here", name, participants);
   }
 }
 

@@ -17,6 +17,7 @@ struct AsyncCopies;
 struct Block;
 struct NamedBarriers;
 struct Warp;
+struct WarpgroupProducts;
 
 enum class State : std::uint8_t {
   running,
@@ -58,6 +59,9 @@ struct Warp {
   Lane lanes[32];
 };
 
+// For collectives of all lanes; else the program fails, told of `name`.
+void need_whole_warp(const Lane* lanes, std::uint32_t participants, const char* name);
+
 struct Block {
   uint3 index = {~0u, ~0u, ~0u};
   std::uint64_t linear = 0;  // in the grid
@@ -73,6 +77,7 @@ struct Block {
   char* dynamic_begin = nullptr;               // with what an alignment may add before it
   std::size_t shared_bytes = 0;                // of the arena
   AsyncCopies* async = nullptr;                // async.h; null until a thread copies asynchronously
+  WarpgroupProducts* products = nullptr;       // warpgroup_products.h; null until a warp asks for one
   std::vector<std::uint64_t> cluster_phases;   // of each thread, in named_barriers.cpp
   std::uint64_t cluster_waited = 0;    // the last phase of the cluster's barrier that a thread waited for
   NamedBarriers* named = nullptr;      // named_barriers.cpp; null until one is used

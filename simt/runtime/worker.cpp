@@ -15,6 +15,7 @@
 #include "ordering.h"
 #include "permutation.h"
 #include "shared_memory.h"
+#include "warpgroup_products.h"
 
 __thread uint3 threadIdx;
 __thread uint3 blockIdx;
@@ -222,8 +223,10 @@ void run_resident(Worker& w) {
     if (w.starting < w.resident_count || w.runnable()) {
       leave(&w.main);
     } else if (w.live_blocks == 0) {
-      for (Block* block : w.resident)
+      for (Block* block : w.resident) {
         if (block->async) finish_block_copies(*block);
+        if (block->products) finish_block_products(*block);
+      }
       if (checked_build) settle_cluster();
       return;
     } else if (!release_active_masks(w) && !retry_waiters(w) && !land_copies(w) && !disappoint_pollers(w) &&

@@ -60,7 +60,7 @@ struct Worker {
   const Thread* witness = nullptr;
   std::vector<void*>* testimony = nullptr;
   Context asker = nullptr;
-  const Warp* meeting = nullptr;  // The lanes of this warp have met, and their collective is being completed.
+  Warp* meeting = nullptr;  // The lanes of this warp have met, and their collective is being completed.
   LaunchStats counts;
   const Block* current_block = nullptr;  // whose blockIdx and shared_base are set
   std::uint32_t slow_ticks = 0;

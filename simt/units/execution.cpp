@@ -14,5 +14,6 @@
 #include "runtime/timeline.cpp"
 #include "runtime/variables.cpp"
 #include "runtime/warp.cpp"
+#include "runtime/warpgroups.cpp"
 #include "runtime/word_barriers.cpp"
 #include "runtime/worker.cpp"
