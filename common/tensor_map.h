@@ -46,7 +46,8 @@ constexpr CUtensorMapDataType tensor_map_type() {
   if constexpr (std::is_same_v<T, double>) return CU_TENSOR_MAP_DATA_TYPE_FLOAT64;
   if constexpr (std::is_same_v<T, half>) return CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
   if constexpr (std::is_same_v<T, bf16>) return CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
-  if constexpr (std::is_same_v<T, uint8_t> || std::is_same_v<T, int8_t>) return CU_TENSOR_MAP_DATA_TYPE_UINT8;
+  if constexpr (sizeof(T) == 1)
+    return CU_TENSOR_MAP_DATA_TYPE_UINT8;  // bytes of integers and of 8-bit floats alike
 }
 
 // A tensor of kRank extents, innermost first, whose outer dimensions are `pitch` bytes apart, in boxes.

@@ -27,6 +27,25 @@ __device__ __forceinline__ void bar_arrive(uint32_t id, uint32_t threads DAYS_PT
 #endif
 }
 
+// elect.sync: true in one lane of the warp, the same at each call; all 32 take part. Which one the GPU says
+// (compute capability 9.0 and later; before, the first). Section "elect.sync".
+__device__ __forceinline__ bool elect_sync(DAYS_PTX_SITE) {
+#ifdef __SIMT__
+  simt::sync_warp(~0u, site);
+  return simt::lane_id() == 0;
+#elif __CUDA_ARCH__ >= 900
+  uint32_t elected;
+  asm volatile("{\n.reg .pred p;\nelect.sync _|p, 0xffffffff;\nselp.u32 %0, 1, 0, p;\n}"
+               : "=r"(elected)::"memory");
+  return elected != 0;
+#else
+  uint32_t lane;
+  asm volatile("mov.u32 %0, %%laneid;" : "=r"(lane));
+  __syncwarp();
+  return lane == 0;
+#endif
+}
+
 // ---- clusters: compute capability 9.0 and later ----
 
 // Before a kernel that runs in clusters of `blocks` blocks. nvcc takes __cluster_dims__ for no older

@@ -45,9 +45,13 @@ struct ThreadCopies {
   std::vector<std::uint64_t> group_ends;  // of committed groups in flight: numbers of copies
   // Bulk copies from shared memory: those not committed yet, and the groups in flight.
   struct BulkStore {
-    std::function<void()> copy;
+    std::function<void(const char* from)> copy;
+    const char* shared;
+    std::size_t bytes;
     std::uint32_t pending;
     void* caller;
+    std::vector<char> kept;  // what has been read and not written yet
+    std::size_t start = 0;   // of it in `kept`: there, too, a swizzle goes by the address
   };
   std::vector<BulkStore> bulk;
   std::vector<std::vector<BulkStore>> bulk_groups;
@@ -118,7 +122,9 @@ void complete_arrival(std::uint64_t* barrier);
 void check_barrier(const std::uint64_t* barrier, const char* operation);  // initialised, in shared memory
 
 // ---- bulk_copies.cpp ----
-void add_bulk_store(const void* shared, std::size_t bytes, void* caller, std::function<void()> copy);
+// copy(from) writes what stands in shared memory, or in a copy of it at an address that is as aligned.
+void add_bulk_store(const void* shared, std::size_t bytes, void* caller,
+                    std::function<void(const char* from)> copy);
 void land_bulk_stores(Block& block, ThreadCopies& own, std::size_t groups_left);
 void reduce_element(char* to, const char* from, Reduction reduction, ElementType type);
 std::size_t element_size(ElementType type);

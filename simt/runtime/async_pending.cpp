@@ -235,8 +235,9 @@ void report_unfinished(const Block& block) {
 void report_unfinished_stores(const ThreadCopies& own) {
   if (!checked_build) return;
   void* caller = !own.bulk.empty() ? own.bulk.front().caller : nullptr;
-  if (!own.bulk_groups.empty() && !own.bulk_groups.front().empty())
-    caller = own.bulk_groups.front().front().caller;
+  for (const auto& group : own.bulk_groups)
+    for (const ThreadCopies::BulkStore& store : group)
+      if (!caller && store.kept.empty()) caller = store.caller;
   if (!caller) return;
   record_failure(
       *worker->launch,

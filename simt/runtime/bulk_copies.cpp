@@ -197,11 +197,12 @@ void store_async(void* remote, const void* value, std::uint32_t bytes, std::uint
 
 // ---- groups of copies from shared memory ----
 
-void add_bulk_store(const void* shared, std::size_t bytes, void* caller, std::function<void()> copy) {
+void add_bulk_store(const void* shared, std::size_t bytes, void* caller,
+                    std::function<void(const char* from)> copy) {
   Block& block = *current->block;
   ThreadCopies& own = async_copies(block).threads[current->linear];
   const std::uint32_t pending = add_pending(block, shared, bytes, nullptr, true, caller);
-  own.bulk.push_back({std::move(copy), pending, caller});
+  own.bulk.push_back({std::move(copy), static_cast<const char*>(shared), bytes, pending, caller, {}});
 }
 
 void bulk_to_global(void* global, const void* shared, std::uint32_t bytes, Reduction reduction,
@@ -215,8 +216,7 @@ void bulk_to_global(void* global, const void* shared, std::uint32_t bytes, Reduc
   check_proxy_fence(*current->block, shared, bytes, "cp.async.bulk", caller);
   checked_write(global, bytes, caller);
   char* to = static_cast<char*>(global);
-  const char* from = static_cast<const char*>(shared);
-  add_bulk_store(shared, bytes, caller, [=] {
+  add_bulk_store(shared, bytes, caller, [=](const char* from) {
     if (reduction == Reduction::none) {
       std::memcpy(to, from, bytes);
       return;
@@ -229,8 +229,8 @@ void bulk_to_global(void* global, const void* shared, std::uint32_t bytes, Reduc
 void land_bulk_stores(Block& block, ThreadCopies& own, std::size_t groups_left) {
   const auto land = [&](std::vector<ThreadCopies::BulkStore>& stores) {
     for (const ThreadCopies::BulkStore& store : stores) {
-      remove_pending(block, store.pending);
-      store.copy();
+      if (store.kept.empty()) remove_pending(block, store.pending);
+      store.copy(store.kept.empty() ? store.shared : store.kept.data() + store.start);
     }
     stores.clear();
   };
@@ -240,16 +240,34 @@ void land_bulk_stores(Block& block, ThreadCopies& own, std::size_t groups_left) 
                         own.bulk_groups.begin() + static_cast<std::ptrdiff_t>(groups));
 }
 
+namespace {
+
+// What a store copies leaves shared memory, and comes to global memory at a later wait.
+void read_source(Block& block, ThreadCopies::BulkStore& store) {
+  if (!store.kept.empty() || store.bytes == 0) return;
+  constexpr std::size_t kPeriod = 1024;  // of the widest swizzle
+  store.kept.resize(store.bytes + kPeriod);
+  const auto apart =
+      reinterpret_cast<std::uintptr_t>(store.shared) - reinterpret_cast<std::uintptr_t>(store.kept.data());
+  store.start = apart % kPeriod;
+  std::memcpy(store.kept.data() + store.start, store.shared, store.bytes);
+  remove_pending(block, store.pending);
+}
+
+}  // namespace
+
 void bulk_commit_group() {
   ThreadCopies& own = async_copies(*current->block).threads[current->linear];
   own.bulk_groups.push_back(std::move(own.bulk));
   own.bulk.clear();
 }
 
-// Reading and writing happen together here, so both kinds of wait are the same.
-void bulk_wait_group(std::uint32_t left, bool) {
+void bulk_wait_group(std::uint32_t left, bool read_only) {
   Block& block = *current->block;
-  land_bulk_stores(block, async_copies(block).threads[current->linear], left);
+  ThreadCopies& own = async_copies(block).threads[current->linear];
+  if (!read_only) return land_bulk_stores(block, own, left);
+  for (std::size_t i = 0; i + left < own.bulk_groups.size(); ++i)
+    for (ThreadCopies::BulkStore& store : own.bulk_groups[i]) read_source(block, store);
 }
 
 }  // namespace simt

@@ -196,8 +196,7 @@ void tensor_to_global(const void* map, const void* shared, const int* coordinate
   check_rows(box, [caller](char* p, std::size_t bytes) { checked_write(p, bytes, caller); });
   checked_read(shared, box.span, caller);
   check_proxy_fence(*current->block, shared, box.span, "cp.async.bulk.tensor", caller);
-  const char* from = static_cast<const char*>(shared);
-  add_bulk_store(shared, box.span, caller, [=] { store_box(box, from, reduction); });
+  add_bulk_store(shared, box.span, caller, [=](const char* from) { store_box(box, from, reduction); });
 }
 
 }  // namespace simt

@@ -110,6 +110,7 @@ struct TraceTotals {
   std::map<Place, Counts> places;
   std::map<std::pair<std::string, int>, std::uint64_t> barriers;
   std::uint64_t bulk_bytes = 0;
+  std::uint64_t product_bytes = 0;                         // of shared memory that warpgroups' products read
   std::uint64_t under_way = 0;                             // bytes: the most of a block's
   std::uint64_t distinct_loaded = 0, distinct_stored = 0;  // bytes of global memory, each counted once
   std::uint64_t loads_first = 0, storing = 0;  // loads of warps' first lanes before they store; how many do

@@ -24,6 +24,7 @@ void trace_async_copy(const void* shared, const void* global, std::size_t bytes,
 void trace_bulk_copy(std::size_t bytes);  // by the copy engine, in either direction
 // A block has ended: the bytes that each of its threads had under way at its waits, on average, over all threads.
 void trace_under_way(std::uint64_t bytes);
+void trace_product(std::size_t bytes);  // operands of a product of a warpgroup, in shared memory
 void trace_barrier(Site site);          // completed by a block
 void trace_switch(const Thread* next);  // before `current` changes; null: to the worker's main stack
 void trace_block_begins(Block& block);

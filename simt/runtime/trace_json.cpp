@@ -230,6 +230,7 @@ void write_launch(FILE* file, const TracedLaunch& launch, const Places& places) 
   for (const auto& site : launch.totals.barriers) barriers += site.second;
   metrics.push_back({"simt_barriers", barriers});
   metrics.push_back({"simt_bulk_bytes", launch.totals.bulk_bytes});
+  metrics.push_back({"simt_product_bytes", launch.totals.product_bytes});
   metrics.push_back({"simt_under_way_bytes", launch.totals.under_way});
   metrics.push_back({"simt_distinct_bytes_op_ld", launch.totals.distinct_loaded});
   metrics.push_back({"simt_distinct_bytes_op_st", launch.totals.distinct_stored});

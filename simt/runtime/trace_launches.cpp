@@ -98,7 +98,7 @@ struct SamePlace {
 struct WorkerTotals {
   std::unordered_map<Place, Counts, PlaceHash, SamePlace> places;
   std::map<std::pair<const char*, int>, std::uint64_t> barriers;
-  std::uint64_t bulk_bytes = 0, under_way = 0;
+  std::uint64_t bulk_bytes = 0, product_bytes = 0, under_way = 0;
   Footprint loaded, stored;
   std::unordered_map<const Block*, Sectors> of_blocks;  // that run
   std::set<const Block*> busy;  // of the resident blocks, those that have touched global memory
@@ -254,6 +254,10 @@ void trace_bulk_copy(std::size_t bytes) {
   if (current) note_busy(current->block);
 }
 
+void trace_product(std::size_t bytes) {
+  own.product_bytes += bytes;
+}
+
 void trace_under_way(std::uint64_t bytes) {
   own.under_way = std::max(own.under_way, bytes);
 }
@@ -285,6 +289,7 @@ void trace_worker_ends(const Launch& launch) {
   for (const auto& [site, count] : own.barriers)
     traced.totals.barriers[{site.first ? site.first : "", site.second}] += count;
   traced.totals.bulk_bytes += own.bulk_bytes;
+  traced.totals.product_bytes += own.product_bytes;
   traced.totals.under_way = std::max(traced.totals.under_way, own.under_way);
   traced.totals.block_sectors += own.block_sectors;
   traced.totals.busy_blocks += own.busy_blocks;

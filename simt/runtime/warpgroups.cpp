@@ -277,6 +277,10 @@ int first_row_of(const Warp& warp) {
 
 // Each 16 bytes that the product reads: a read by the warp, and the product's until the wait.
 void own_operands(Block& block, const WarpgroupProducts::Product& p, int first_row, void* caller) {
+  if (tracing) {  // b is read once for the four
+    const int rows = (p.from_registers ? 0 : kRows) + (first_row == 0 ? p.shape.n : 0);
+    trace_product(static_cast<std::size_t>(rows) * 32);
+  }
   for_each_chunk(p, first_row, [&](std::uint32_t at, const char* name) {
     if (at + kChunk > block.shared_bytes) {
       fail("simt-oob-shared",

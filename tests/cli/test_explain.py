@@ -45,7 +45,7 @@ def trace(*lines, **totals):
     all_totals = {name.format(op): 0 for name in names for op in ("ld", "st")}
     all_totals.update(simt_atomic_sectors=0, simt_atomic_requested_bytes=0, simt_shared_atomic_requests=0)
     all_totals.update(dict({"simt_branches": 0, "simt_divergent_branches": 0, "simt_barriers": 0, "simt_bulk_bytes": 0,
-                            "simt_under_way_bytes": 0},
+                            "simt_product_bytes": 0, "simt_under_way_bytes": 0},
                            **totals))
     return {"compiler": "g++", "kernels": [{"name": "k", "file": "k.cu", "grid": [2, 1, 1], "block": [32, 1, 1],
                                             "totals": all_totals, "lines": list(lines)}]}
@@ -189,11 +189,12 @@ class Tables(unittest.TestCase):
         barrier = {"file": "k.cu", "line": 11, "text": "__syncthreads();", "operation": "barrier", "simt_barriers": 4}
         text = described(line(LOAD, [4 * i for i in range(32)]), branch, barrier, simt_branches=8,
                          simt_divergent_branches=1, simt_barriers=4, simt_requested_bytes_op_ld=4096,
-                         simt_distinct_bytes_op_ld=1024, simt_bulk_bytes=65536, simt_under_way_bytes=8192)
+                         simt_distinct_bytes_op_ld=1024, simt_bulk_bytes=65536, simt_product_bytes=196608, simt_under_way_bytes=8192)
         self.assertIn("Loads ask for 4.0 bytes for each byte of input (1,024 bytes).", text)
         self.assertIn("Branches: 8 by warps, 1 divergent (lanes went both ways):\n    9  if (i < n) {", text)
         self.assertIn("Barriers: 2.0 a block, 4 in all (line 11).", text)
         self.assertIn("Bulk copies moved 65,536 bytes besides", text)
+        self.assertIn("Products of warpgroups read 196,608 bytes of shared memory, in no lane's name.", text)
         self.assertIn("When a block waits for copies, 8,192 bytes are under way.", text)
 
     def test_like_launches_are_one(self):

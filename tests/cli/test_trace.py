@@ -187,7 +187,7 @@ class Counts(unittest.TestCase):
     def test_lines_add_up(self):
         for kernel in self.trace["kernels"]:
             for metric, total in kernel["totals"].items():
-                if "distinct" in metric or metric in ("simt_bulk_bytes", "simt_under_way_bytes", "simt_busy_blocks", "simt_loads_first", "simt_storing_warps"):
+                if "distinct" in metric or metric in ("simt_bulk_bytes", "simt_product_bytes", "simt_under_way_bytes", "simt_busy_blocks", "simt_loads_first", "simt_storing_warps"):
                     continue
                 self.assertEqual(sum(line.get(metric, 0) for line in kernel["lines"]), total, (kernel["name"], metric))
 

@@ -401,6 +401,39 @@ TEST(AsyncReports, SourceOverwrittenBeforeTheWait) {
   }
 }
 
+// After the wait for the reads the source is free, and the results are not there yet: a copy with a swizzle would go by the address.
+__global__ void read_then_written(float* out, float* seen) {
+  __shared__ alignas(16) float tile[32];
+  tile[threadIdx.x] = 1;
+  ptx::fence_proxy_async_shared();
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    ptx::cp_async_bulk_store(out, tile, sizeof tile);
+    ptx::cp_async_bulk_commit_group();
+    ptx::cp_async_bulk_store(out + 32, tile, sizeof tile);
+    ptx::cp_async_bulk_commit_group();
+    ptx::cp_async_bulk_wait_group_read<1>();
+    ptx::cp_async_bulk_wait_group_read<0>();
+    for (float& x : tile) x = 2;
+    seen[0] = *static_cast<volatile float*>(out);
+    ptx::cp_async_bulk_wait_group<1>();
+    seen[1] = *static_cast<volatile float*>(out);
+    seen[2] = *static_cast<volatile float*>(out + 32);
+  }
+}
+TEST(AsyncCopies, ReadIsNotWritten) {
+  float* out = managed<float>(64);
+  float* seen = managed<float>(3);
+  for (int i = 0; i < 64; ++i) out[i] = -1;
+  read_then_written<<<1, 32>>>(out, seen);
+  ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  EXPECT_EQ(seen[0], -1.0f);
+  EXPECT_EQ(seen[1], 1.0f);
+  EXPECT_EQ(seen[2], -1.0f);
+  for (int i = 0; i < 64; ++i) EXPECT_EQ(out[i], 1.0f) << i;
+  cudaFree(out), cudaFree(seen);
+}
+
 // Twice: what a thread wrote before its fence may be read, what it wrote after that may not.
 enum class Fences { both, first, none, in_inline_ptx, by_one_thread_after_the_barrier };
 template <class T>

@@ -70,6 +70,20 @@ __global__ void integers(uint32_t* out) {
   INTEGER_3("dp4a.u32.u32 %0, %1, %2, %3;", 0x01ff0203, 0x02030405, 10);
 }
 
+__global__ void elected(int* out) {
+  const bool first = days::ptx::elect_sync(), second = days::ptx::elect_sync();
+  const unsigned who = __ballot_sync(~0u, first);
+  if (threadIdx.x % 32 == 0) out[threadIdx.x / 32] = __popc(who);
+  if (first != second) out[threadIdx.x / 32] = -1;
+}
+TEST(Elect, OneLaneAndTheSameAgain) {
+  int* out = managed<int>(2);
+  elected<<<1, dim3(16, 4)>>>(out);
+  ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  EXPECT_EQ(out[0], 1);
+  cudaFree(out);
+}
+
 TEST(InlinePtx, Integers) {
   EXPECT_EQ(results(integers, 16), (Words{0xfffffff7u, 0x7fffffffu, 0xfffffffcu, 0xffffff90u, 6, 0xffffffffu,
                                           0xffffff93u, 0xfffffffdu, 0xffffffffu, 0xfffffff0u, 7, 7, 107, 15,

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "common/ptx.h"
+#include "common/ptx/stmatrix.h"
 
 #ifdef __SIMT__
 #include "simt/tests/reports.h"
@@ -442,6 +443,34 @@ TEST(Ldmatrix, ThereAndBack) {
   ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
   for (int i = 0; i < 256; ++i) ASSERT_EQ(out[i], i);
   cudaFree(out);
+}
+
+// One and two matrices: lanes beyond their rows bring no address that counts.
+template <int kMatrices>
+__global__ void store_matrices(unsigned short* out) {
+  __shared__ alignas(16) unsigned short tile[32][8];
+  const int lane = static_cast<int>(threadIdx.x);
+  for (int i = 0; i < 8; ++i) tile[lane][i] = 0xffff;
+  __syncwarp();
+  uint32_t s[kMatrices];
+  for (int i = 0; i < kMatrices; ++i)
+    s[i] = static_cast<uint32_t>(i * 64 + lane * 2) | static_cast<uint32_t>(i * 64 + lane * 2 + 1) << 16;
+  ptx::stmatrix(tile[lane % (8 * kMatrices)], s);
+  __syncwarp();
+  for (int i = 0; i < 8; ++i) out[lane * 8 + i] = tile[lane][i];
+}
+template <int kMatrices>
+void expect_stored() {
+  unsigned short* out = managed<unsigned short>(256);
+  store_matrices<kMatrices><<<1, 32>>>(out);
+  ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  for (int i = 0; i < 256; ++i) ASSERT_EQ(out[i], i < 64 * kMatrices ? i : 0xffff) << i;
+  cudaFree(out);
+}
+TEST(Stmatrix, OneTwoFour) {
+  expect_stored<1>();
+  expect_stored<2>();
+  expect_stored<4>();
 }
 
 #ifdef __SIMT__

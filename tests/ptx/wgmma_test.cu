@@ -5,6 +5,7 @@
 
 #include "common/ptx/wgmma.h"
 
+#include <cuda.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -248,6 +249,72 @@ __device__ void fill(Tiles& tiles, int salt) {
   }
 }
 
+// Rows of bytes, as an 8-bit float's tensor map brings them; the ring's stage is filled anew while a product may still read it, or after.
+__global__ void ring(const __grid_constant__ CUtensorMap map, float* out, bool early) {
+  __shared__ alignas(1024) unsigned char tile[64 * 128];
+  __shared__ uint64_t full;
+  if (threadIdx.x == 0) ptx::mbarrier_init(&full, 1);
+  __syncthreads();
+  float d[32] = {};
+  const auto copy = [&](int x) {
+    if (threadIdx.x > 0) return;
+    ptx::mbarrier_arrive_expect_tx(&full, sizeof tile);
+    ptx::cp_async_bulk_tensor(tile, &map, x, 0, &full);
+  };
+  copy(0);
+  for (int stage = 0; stage < 2; ++stage) {
+    ptx::mbarrier_wait(&full, stage);
+    const uint64_t both = ptx::wgmma_descriptor(tile);
+    ptx::wgmma_fence();
+    for (int k = 0; k < 4; ++k) ptx::wgmma<__nv_fp8_e4m3>(d, both + 2 * k, both + 2 * k);
+    ptx::wgmma_commit_group();
+    if (stage == 0 && early) copy(128);
+    ptx::wgmma_wait_group<0>();
+    __syncthreads();
+    if (stage == 0 && !early) copy(128);
+  }
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  for (int i = 0; i < 32; ++i)
+    out[(warp * 16 + lane / 4 + i % 4 / 2 * 8) * 64 + i / 4 * 8 + lane % 4 * 2 + i % 2] = d[i];
+}
+
+struct Bytes {
+  __nv_fp8_e4m3* data = managed<__nv_fp8_e4m3>(64 * 256);
+  CUtensorMap map;
+  Bytes() {
+    for (int i = 0; i < 64 * 256; ++i) data[i] = __nv_fp8_e4m3(static_cast<float>(value_a(i / 256, i % 256)));
+    void* encode = nullptr;
+    cudaDriverEntryPointQueryResult status;
+    EXPECT_EQ(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &encode, 12000, cudaEnableDefault,
+                                               &status),
+              cudaSuccess);
+    const cuuint64_t extents[] = {256, 64}, pitch[] = {256};
+    const cuuint32_t box[] = {128, 64}, steps[] = {1, 1};
+    EXPECT_EQ(reinterpret_cast<decltype(&cuTensorMapEncodeTiled)>(encode)(
+                  &map, CU_TENSOR_MAP_DATA_TYPE_UINT8, 2, data, extents, pitch, box, steps,
+                  CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_NONE,
+                  CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE),
+              CUDA_SUCCESS);
+  }
+};
+
+TEST(Wgmma, TensorMapOfSmallFloats) {
+  SKIP_WITHOUT_WGMMA();
+  const Bytes bytes;
+  auto* out = managed<float>(64 * 64);
+  ring<<<1, 128>>>(bytes.map, out, false);
+  ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  for (int row = 0; row < 64; ++row) {
+    for (int column = 0; column < 64; ++column) {
+      int sum = 0;
+      for (int k = 0; k < 256; ++k) sum += value_a(row, k) * value_a(column, k);
+      ASSERT_EQ(out[row * 64 + column], static_cast<float>(sum)) << row << ", " << column;
+    }
+  }
+  EXPECT_EQ(cudaFree(out), cudaSuccess);
+  EXPECT_EQ(cudaFree(bytes.data), cudaSuccess);
+}
+
 enum class Wrong {
   nothing,
   no_fence,
@@ -431,6 +498,11 @@ TEST(Wgmma, WhatIsReportedInCheckedBuilds) {
              "error: written before the wait for a product of a warpgroup "
              "[simt-async-wait]\ntests/ptx/wgmma_test.cu:");
   EXPECT_HAS(early, "ptx::wgmma<__half>(d, a + 2 * k, b + 2 * k, stage + k > 0)");
+  const std::string filled = report_of([] { ring<<<1, 128>>>(Bytes().map, managed<float>(64 * 64), true); });
+  EXPECT_HAS(filled,
+             "error: written before the wait for a product of a warpgroup "
+             "[simt-async-wait]\ntests/ptx/wgmma_test.cu:");
+  EXPECT_HAS(filled, "ptx::cp_async_bulk_tensor(tile, &map, x, 0, &full);");
 }
 
 // What a thread reads before the wait is not its own yet.

@@ -205,6 +205,8 @@ def requested(launch):
         out.append(f"Loads ask for {asked / distinct:,.1f} bytes for each byte of input ({number(distinct)} bytes).")
     if launch.totals["simt_bulk_bytes"]:
         out.append(f"Bulk copies moved {number(launch.totals['simt_bulk_bytes'])} bytes besides, in no lane's name.")
+    if launch.totals["simt_product_bytes"]:
+        out.append(f"Products of warpgroups read {number(launch.totals['simt_product_bytes'])} bytes of shared memory, in no lane's name.")
     if launch.totals["simt_under_way_bytes"]:
         out.append(f"When a block waits for copies, {number(launch.totals['simt_under_way_bytes'])} bytes are under way.")
     return out

@@ -203,7 +203,7 @@ def figures(launches_, input_bytes=0):
             "sectors": sectors, "requests": requests, "atomics": total("simt_atomic_requested_bytes"),
             "bank_conflicts": both(CONFLICTS), "shared_requests": shared,
             "shared_atomics": total("simt_shared_atomic_requests"), "barriers": total("simt_barriers"),
-            "bulk_bytes": total("simt_bulk_bytes"),
+            "bulk_bytes": total("simt_bulk_bytes"), "product_bytes": total("simt_product_bytes"),
             "threads": sum(launch.blocks * math.prod(launch.block) * launch.times for launch in launches_),
             "idle_blocks": sum((launch.blocks - launch.busy) * launch.times for launch in launches_),
             "under_way": max((launch.totals["simt_under_way_bytes"] for launch in launches_), default=0),
