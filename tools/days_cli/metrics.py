@@ -120,7 +120,7 @@ TRITON = (  # in the order in which a rung is asked for them
     Metric("reads_per_input", "reads per input", "{:.2f}", 0.02),
     Metric("wave_reads", "reads per input where a wave shares", "{:.2f}", 0.02),
     Metric("writes_per_output", "writes per output", "{:.2f}", 0.02),
-    Metric("wasted_sectors", "wasted sectors", "{:.0%}", 0.05, implied=("programs",)),
+    Metric("wasted_sectors", "wasted sectors", "{:.0%}", 0.05, implied=("programs",), compiled=True),
     Metric("atomic_accesses", "atomic accesses", "{:,.0f}", 0.5),
     Metric("repeatable", "orders of programs that give the same bits", "{:.0f} of 3", 0.5, False),
     Metric("load_bits", "bits of the widest load", "{:.0f}", 0.5, False, compiled=True),
@@ -158,12 +158,15 @@ class _Exact(Metric):
 PROGRAMS_KEPT = _Exact("programs", "programs", "{:,.0f}", 0.5)
 
 
+def wasted(asked_bytes, sectors):
+    """The share of sectors that nobody asked for."""
+    return max(0.0, 1 - asked_bytes / (32 * sectors)) if sectors else 0.0
+
+
 def of_counts(counted):
     """Of what the program's `count` answers."""
     lines = [line for launch in counted["launches"] for line in launch["lines"]]
     total = lambda member, *ops: sum(line[member] for line in lines if line["op"] in ops)
-    sectors = total("sectors", "load", "store")
-    moved = total("bytes", "load", "store")
     programs = 0
     for launch in counted["launches"]:
         each = 1
@@ -173,7 +176,7 @@ def of_counts(counted):
     return {"programs": programs, "launches": len(counted["launches"]),
             "reads_per_input": total("bytes", "load") / counted["read_bytes"] if counted["read_bytes"] else 0,
             "writes_per_output": total("bytes", "store") / counted["written_bytes"] if counted["written_bytes"] else 0,
-            "wasted_sectors": max(0.0, 1 - moved / (32 * sectors)) if sectors else 0.0,
+            "wasted_sectors": wasted(total("asked_bytes", "load", "store"), total("asked_sectors", "load", "store")),
             "wave_reads": 32 * sum(launch["wave_sectors"] for launch in counted["launches"]) / counted["read_bytes"] if counted["read_bytes"] else 0,
             "atomic_accesses": total("accesses", "atomic"), "error": counted["error"], "scratch": counted["scratch"], "alive": counted["alive"],
             "repeatable": counted["repeatable"]}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import tempfile
 
 from days_cli import gpu as gpus
 from days_cli import arguments, console, exercises, paths, programs, python_setup, rungs
@@ -72,6 +73,16 @@ def asked(day, words, progress=""):
         raise DaysError(" ".join(message.split()) or f"the program of day {day.label} {ended.problem or 'failed'}", hint.strip(),
                         ended.code if ended.code in (1, 2, 3) else WRONG)
     return json.loads(ended.stdout)
+
+
+def counted(day, words, made=None, progress=""):
+    """What `count` answers. made: the answer of `compile` for metrics.ARCHITECTURE, by which blocks are dealt out to lanes."""
+    if not made or "refused" in made:
+        return asked(day, ["count", *words], progress)
+    with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+        json.dump(made, file)
+        file.flush()
+        return asked(day, ["count", *words, "--dealt", file.name], progress)
 
 
 def known(day, name, verb):

@@ -64,10 +64,10 @@ def _counters(day, names, given):
 
 def _asked(day, name, more, rung=None, lines=True, arch=""):
     words = ["--variant", name, *python_day.mine_flags(day, name, rung), *more]
-    counted = python_day.asked(day, ["count", *words], f"counting {name}")
     made = python_day.asked(day, ["compile", *words, *(["--lines"] if lines else []), *(["--arch", arch] if arch else [])],
                             f"compiling {name}")
-    return counted, made
+    ours = next((one for one in made if one["sm"] == metrics.ARCHITECTURE), None)
+    return python_day.counted(day, words, ours, f"counting {name}"), made
 
 
 def _rung(day, name, rung, given, more):
@@ -91,7 +91,7 @@ def _rung(day, name, rung, given, more):
     console.say()
     values = metrics.of_counts(counted)
     for line in console.wrap(f"In all: {values['reads_per_input']:.2f} bytes loaded for each byte of input, {values['writes_per_output']:.2f} "
-                             f"stored for each of output, {values['wasted_sectors']:.0%} of the sectors wasted at best."):
+                             f"stored for each of output, {values['wasted_sectors']:.0%} of the sectors wasted."):
         console.say(line)
     if counted["wave"]:
         for line in console.wrap(f"If {counted['wave']} programs run at a time and share what they load: {values['wave_reads']:.2f} bytes for "
@@ -102,7 +102,10 @@ def _rung(day, name, rung, given, more):
     _besides(day, name, {name: (counted, made)})
     for report in counted["reports"]:
         console.say("\n".join(report))
-    console.say("\nA sector is counted once for each access of a program: no GPU moves fewer.")
+    console.say()
+    for line in console.wrap("Wasted: what requests of warps touch and nobody asked for. A sector counts once for each request; which lane has "
+                             f"which element says sm_{metrics.ARCHITECTURE}'s compiler."):
+        console.say(line)
     console.say("Whole code: " + console.paint(f"./days asm {day.number} {name}", "cyan"))
     return 0
 
@@ -128,7 +131,7 @@ def _alike(launches):
         one["grids"].append(launch["grid"])
         for line in launch["lines"]:
             one["lines"][line["file"], line["line"], line["op"], line["argument"]].update(
-                {key: line[key] for key in ("accesses", "bytes", "sectors")})
+                {key: line[key] for key in ("accesses", "bytes", "asked_bytes", "asked_sectors")})
     return list(found.values())
 
 
@@ -154,7 +157,7 @@ def _launch(launch, kernels, number):
             console.say(console.paint(f"{file.rpartition('/')[2]:<26}", "cyan") + f"{'accesses':>9}{'bytes':>13}{'wasted':>8}  instructions")
             shown = file
         for op, argument, sums in asked.get((file, line), ()):
-            wasted = f"{max(0.0, 1 - sums['bytes'] / (32 * sums['sectors'])):.0%}" if sums["sectors"] else "-"
+            wasted = f"{metrics.wasted(sums['asked_bytes'], sums['asked_sectors']):.0%}" if sums["asked_sectors"] else "-"
             _row(f"{line:>4}  {op:<7}{argument[:12]:<13}{sums['accesses']:>9,}{sums['bytes']:>13,}{wasted:>8}  ", words)
             words = ""
         if (file, line) not in asked:

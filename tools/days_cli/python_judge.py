@@ -177,16 +177,17 @@ def _own_metrics(told):
 
 def measure(kernel, code=True):
     """Measured on the shape that ./days run shows."""
-    counted = python_day.asked(kernel.day, ["count", *kernel.flags], f"counting {kernel.variant}")
+    made = _code(kernel) if code and kernel.ladder["by"] == "triton" else None
+    counted = python_day.counted(kernel.day, kernel.flags, made, f"counting {kernel.variant}")
     if counted["result"] == "compiled":
-        return Measured(metrics.of_code(_code(kernel)), TRITON)
+        return Measured(metrics.of_code(made or _code(kernel)), TRITON)
     if counted["result"] != "ok":
         raise DaysError(f"{kernel.variant} is wrong at " + " x ".join(map(str, counted["shape"])), code=WRONG)
     if kernel.ladder["by"] != "triton":
         return Measured({one["key"]: one["value"] for one in counted["counters"]}, _own_metrics(counted["counters"]))
     values = metrics.of_counts(counted)
     if code:
-        values.update(metrics.of_code(_code(kernel)))
+        values.update(metrics.of_code(made))
     return Measured(values, TRITON)
 
 

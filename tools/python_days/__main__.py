@@ -3,7 +3,7 @@
 
     python tools/python_days FOLDER run      [--variant a,b] [--size N[xM]] [--type fp32] [--json FILE] [--list]
     python tools/python_days FOLDER cases    --variant NAME [--file F] [--order O] [--small] --out FILE
-    python tools/python_days FOLDER count    --variant NAME [--file F] [--size N] [--type T] [--wave N]      as JSON
+    python tools/python_days FOLDER count    --variant NAME [--file F] [--size N] [--type T] [--wave N] [--dealt FILE]   as JSON; FILE: one answer of compile
     python tools/python_days FOLDER compile  --variant a,b [--file F] [--arch 75,90] [--type T] [--size N] [--lines] [--stage ttgir]
     python tools/python_days FOLDER test
     python tools/python_days FOLDER mutants  [--numbers 3,5]      as JSON: all of them, or whether the tests notice these
@@ -55,7 +55,7 @@ def _parsed(words):
     parser = argparse.ArgumentParser(prog="python tools/python_days", add_help=False)
     parser.add_argument("folder")
     parser.add_argument("command", choices=("run", "cases", "count", "compile", "test", "bench", "mutants", "own", "own_made"))
-    for name in ("variant", "size", "type", "json", "file", "order", "out", "arch", "stage", "numbers", "wave"):
+    for name in ("variant", "size", "type", "json", "file", "order", "out", "arch", "stage", "numbers", "wave", "dealt"):
         parser.add_argument(f"--{name}")
     for name in ("list", "small", "lines", "sweep"):
         parser.add_argument(f"--{name}", action="store_true")

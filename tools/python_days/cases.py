@@ -74,14 +74,14 @@ def is_small(ladder, case):
     return sum(t.numel() for t in (*inputs, *outputs) if isinstance(t, Tensor)) <= _SMALL and not case.refused
 
 
-def run(ladder, launch, case, order="normal", wave=0):
+def run(ladder, launch, case, order="normal", wave=0, dealt=()):
     if ladder.by != "triton":
         from python_days import plain
         return plain.run(ladder, launch, case, order)
     from python_days import watch
     inputs, outputs = ladder.make(case.kind, case.shape, case.inputs)
     before = [copy.deepcopy(tensor) for tensor in inputs]
-    with np.errstate(all="ignore"), watch.Watch(order, wave) as watching:
+    with np.errstate(all="ignore"), watch.Watch(order, wave, dealt=dealt) as watching:
         refusal, notes = _launched(launch, [*inputs, *(t for t in outputs if not any(t is other for other in inputs))], watching)
     if case.refused:
         if refusal:
@@ -203,7 +203,7 @@ def as_json(ladder, case, outcome):
 
 
 def counted(launches):
-    """The launches of a case as JSON: [{name, grid, lines: [{file, line, op, argument, accesses, bytes, sectors}]}]."""
+    """The launches of a case as JSON: [{name, grid, lines: [{file, line, op, argument, accesses, bytes, ... of watch.Line}]}]."""
     return [{"name": launch.name, "grid": list(launch.grid), "wave_sectors": launch.wave_sectors,
              "lines": [{"file": shown(file), "line": line, "op": op, "argument": argument, **vars(counts)}
                        for (file, line, op, argument), counts in sorted(launch.lines.items())]} for launch in launches]

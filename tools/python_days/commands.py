@@ -113,17 +113,17 @@ def count(given):
     if kind not in ladder.types:
         raise DaysError(f"{ladder.name} has no {kind}: {', '.join(ladder.types)}", f"./days explain {day.number}", USAGE)
     wave = int(given.wave) if given.wave else ladder.wave
-    json.dump(counted(ladder, given.variant, day.launch(given.variant, given.file), kind, shape, wave), sys.stdout)
+    json.dump(counted(ladder, given.variant, day.launch(given.variant, given.file), kind, shape, wave, _dealt(given.dealt)), sys.stdout)
     return 0
 
 
-def counted(ladder, rung, launch, kind, shape, wave=0):
-    """What count answers of a launcher."""
+def counted(ladder, rung, launch, kind, shape, wave=0, dealt=()):
+    """What count answers of a launcher. dealt: the kernels of what compile answers, by which blocks are dealt out to lanes."""
     from python_days import cases as running
     from python_days import plain
     with plain.silent():
         case = running.Case(kind, shape)
-        outcome = running.run(ladder, launch, case, wave=wave)
+        outcome = running.run(ladder, launch, case, wave=wave, dealt=dealt)
         repeatable = running.repeatable(ladder, launch, case, outcome) if ladder.by == "triton" else 0
     if rung in ladder.compiled_only and running.lacks_standin(outcome):
         outcome = running.Outcome("compiled", notes=[running.not_interpreted(ladder, rung)])
@@ -135,6 +135,14 @@ def counted(ladder, rung, launch, kind, shape, wave=0):
             "repeatable": repeatable, "launches": running.counted(outcome.launches), "error": outcome.facts.get("relative", 0) * 2**24,
             "scratch": outcome.facts.get("scratch", 0), "alive": outcome.facts.get("alive", 0),
             "counters": _counters(ladder, launch, kind, shape) if outcome.result == "ok" else []}
+
+
+def _dealt(file):
+    """The kernels of an answer of compile()."""
+    if not file:
+        return ()
+    with open(file, encoding="utf-8") as answer:
+        return json.load(answer)["kernels"]
 
 
 def _counters(ladder, launch, kind, shape):
@@ -164,7 +172,7 @@ def made(ladder, rung, launch, kind, shape, sm, lines=False, stage=""):
     from python_days import compiled
     found = {"ladder": ladder.name, "rung": rung, "type": kind, "sm": sm, "shape": list(shape), "kernels": []}
     try:
-        kernels = compiled.compiled(launch, _arguments(ladder, kind, shape), sm, lines, stage=stage)
+        kernels = compiled.compiled(launch, _arguments(ladder, kind, shape), sm, lines, stage=stage, dealt=True)
         if ladder.calls and sm == compiled.ARCHITECTURES[-1] and not stage:
             found.update(compiled.family(launch, (_arguments(ladder, kind, *call) for call in ladder.calls), sm))
     except compiled.Refused as refused:
@@ -237,7 +245,7 @@ def _answer(given, found):
 
 def _as_json(kernel):
     return {"name": kernel.name, "warps": kernel.warps, "stages": kernel.stages, "shared": kernel.shared,
-            "registers": kernel.registers, "stack": kernel.stack, "text": kernel.text,
+            "registers": kernel.registers, "stack": kernel.stack, "text": kernel.text, "accesses": kernel.accesses,
             "stored": kernel.stored, "conversions": kernel.conversions, "loads_before_barrier": kernel.loads_before_barrier,
             "lines": [{"file": shown(file) if file else "", "line": line, "counts": dict(counts)}
                       for (file, line), counts in sorted(kernel.lines.items())]}

@@ -22,6 +22,7 @@ from triton.runtime.driver import driver
 from triton.runtime.jit import JITFunction, get_jit_fn_file_line
 
 from days_cli import sass
+from python_days import lanes
 from python_days.day import shown
 
 ARCHITECTURES = (75, 80, 90)
@@ -42,6 +43,7 @@ class Kernel:
     stored: int = 0  # elements that a thread stores, each store of the code once
     conversions: int = 0  # layouts that change through shared memory
     loads_before_barrier: int = 0
+    accesses: list = field(default_factory=list)  # as lanes.of_kernel tells them
 
     @property
     def instructions(self):
@@ -130,7 +132,7 @@ def _compiling(sm):
         JITFunction.run, Autotuner.run, Autotuner.do_bench, Autotuner.check_disk_cache = run, search, bench, cached
 
 
-def compiled(launch, arguments, sm, lines=False, listed=True, stage="", once=False):
+def compiled(launch, arguments, sm, lines=False, listed=True, stage="", once=False, dealt=False):
     """The Kernels that a launcher starts with these arguments, for one architecture; Refused where Triton says no. listed: False where
     only that is of interest. stage: with the text of this stage of the compiler, ttir, ttgir, llir or ptx. once: what is started again in
     the same way is one Kernel."""
@@ -140,6 +142,7 @@ def compiled(launch, arguments, sm, lines=False, listed=True, stage="", once=Fal
     found = [_kernel(name, kernel, lines) for name, kernel in made] if listed else []
     for kernel, (_, whole) in zip(found, made):
         kernel.text = whole.asm[stage] if stage else ""
+        kernel.accesses = lanes.of_kernel(whole.asm["ttgir"], whole.asm["llir"]) if dealt else []
     return found
 
 

@@ -4,8 +4,9 @@ beyond an argument, elements that nobody has written, promises that are not kept
 one after the other there, so a race never shows by itself: who touched an element last is remembered, and under which locks (locks.py), and
 programs can be run in another order.
 
-Each argument gets a false address, far from all others, so that what overruns one is not taken for an access to the next. A sector
-is counted as the best case: the interpreter has no warps, so one access of a program asks for each sector once."""
+Each argument gets a false address, far from all others, so that what overruns one is not taken for an access to the next. Sectors are
+counted twice: of a program, as if one access asked for each sector once, and of the requests of its warps, where the compiler has told
+how it deals a block out to lanes (lanes.py)."""
 from __future__ import annotations
 
 import inspect
@@ -16,7 +17,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from python_days import locks
+from python_days import lanes, locks
 from python_days.interpreted import interpreter, tl, triton, tuning
 from python_days.tensors import Tensor
 
@@ -44,6 +45,9 @@ class Line:
     accesses: int = 0  # of programs
     bytes: int = 0
     sectors: int = 0
+    requests: int = 0  # of warps; 0 where nobody has told how the block is dealt out
+    asked_sectors: int = 0  # of requests, a sector once for each that touches it; of accesses that are not dealt out, as above
+    asked_bytes: int = 0  # of requests, a byte once for each that asks for it
 
 
 @dataclass
@@ -66,12 +70,13 @@ class Report:
 
 class Watch:
     """A context: what is launched within it is watched. order: one of ORDERS. wave: so many programs are taken to run at the same time.
-    written(tensor): which of its elements somebody has given a value, None for all."""
+    written(tensor): which of its elements somebody has given a value, None for all. dealt: {"name", "accesses"} of each launch, how the
+    compiler deals its accesses out (lanes.of_kernel)."""
 
-    def __init__(self, order="normal", wave=0, written=lambda tensor: tensor.written):
+    def __init__(self, order="normal", wave=0, written=lambda tensor: tensor.written, dealt=()):
         self.order, self._wave, self._written, self._all, self._reports = order, wave, written, [], {}
         self._arguments, self._names, self._saved, self._turn, self._threads = [], {}, [], None, locks.Threads(self.report)
-        self._scratch = 0
+        self._scratch, self._dealt, self._dealing = 0, list(dealt), None
 
     @property
     def launches(self):
@@ -104,6 +109,9 @@ class Watch:
         self._names = {id(getattr(value, "base", value)): name for name, value in reversed(values.items())}
         self._arguments, self._turn, self._threads = [], None, locks.Threads(self.report)
         self._all.append(Launch(executor.fn.__name__, (), bool(tuning)))
+        number = len(self.launches) - 1
+        told = not tuning and number < len(self._dealt) and self._dealt[number]["name"] == executor.fn.__name__
+        self._dealing = lanes.Dealing(self._dealt[number]["accesses"]) if told else None
         return given, named
 
     def _pointer(self, value, converted):
@@ -131,6 +139,8 @@ class Watch:
         number = int(self._turn[np.ravel_multi_index((x, y, z), builder.grid_dim)])
         self._threads.begin(number)
         place(builder, *map(int, np.unravel_index(number, builder.grid_dim)))
+        if self._dealing:
+            self._dealing.program()
 
     def _access(self, op, pointers, mask, reads=False):
         """Counts one access of a program. Real addresses, and a mask without what lies outside. reads: what is stored depends on what was there."""
@@ -138,6 +148,7 @@ class Watch:
         program = int(np.ravel_multi_index(builder.grid_idx, builder.grid_dim))
         at, on = np.broadcast_arrays(pointers.data.astype(np.int64), getattr(mask, "data", mask))
         where, real, inside = _source_line(), at.copy(), np.zeros(at.shape, bool)
+        requests = self._dealing.requests(op, at.size, lanes.user_frames(_OURS)) if self._dealing else None
         owners = (at >> _SPACE) - 1
         for number in np.unique(owners[on]):
             argument = self._arguments[number] if 0 <= number < len(self._arguments) else None
@@ -158,6 +169,7 @@ class Watch:
             if hit.size:
                 self._count(op, argument, hit, where, program, reads)
                 self._threads.access(op, argument, hit // argument.size, np.flatnonzero(good), at.shape, where)
+                _ask(self._all[-1].lines[(*where, op, argument.name)], argument, np.where(good, offset, -1).reshape(-1), requests)
         return interpreter.TensorHandle(real.astype(np.uint64), pointers.dtype), interpreter.TensorHandle(inside, tl.int1)
 
     def _count(self, op, argument, hit, where, program, reads):
@@ -289,6 +301,25 @@ class Watch:
     def __exit__(self, *_):
         for owner, name, old in self._saved:
             setattr(owner, name, old)
+
+
+def _ask(line, argument, offsets, requests):
+    """Counts what the requests of warps ask for; -1 is an element that nobody asks for."""
+    if requests is None:
+        there = offsets[offsets >= 0]
+        line.asked_sectors += np.unique((argument.real + there) // 32).size
+        line.asked_bytes += argument.size * there.size
+        return
+    asked = np.sort(offsets[requests], axis=1)
+    asked = asked[asked[:, -1] >= 0]
+    other = np.ones(asked.shape, bool)
+    other[:, 1:] = asked[:, 1:] != asked[:, :-1]
+    sectors = (argument.real + asked) // 32
+    new = np.ones(asked.shape, bool)
+    new[:, 1:] = (sectors[:, 1:] != sectors[:, :-1]) | (asked[:, :-1] < 0)
+    line.requests += len(asked)
+    line.asked_sectors += int((new & (asked >= 0)).sum())
+    line.asked_bytes += argument.size * int((other & (asked >= 0)).sum())
 
 
 def _anything(pointers):
