@@ -767,6 +767,60 @@ class Metrics(support.Case):
         self.assertLess(found["turned"]["resident"], 64)  # 16 KiB a program
 
 
+_DEALT = '''
+from python_days import Ladder, within
+def problem(make, n):
+    return [make.normal(n + 16)], [make.output(n)]
+def reference(x):
+    n = x.size - 16
+    return x[:n] + x[1:n + 1] + x[2:n + 2] + x[0]
+l = Ladder("l", ("n",), rungs=("neighbours", "apart"), problem=problem, reference=reference, tolerance=within(absolute=1e-5), shapes=((1024,),),
+           show=(1024,), bench=((1024,),))
+'''
+_NEIGHBOURS = '''"""Loads side by side."""
+import triton
+import triton.language as tl
+@triton.jit
+def get(x_ptr, i):
+    return tl.load(
+        x_ptr + i)
+@triton.jit
+def k(x_ptr, y_ptr, B: tl.constexpr):
+    i = tl.program_id(0) * B + tl.arange(0, B)
+    y = tl.zeros((B,), tl.float32)
+    for d in tl.static_range(3):
+        y += get(x_ptr, i + d)
+    tl.store(y_ptr + i, y +
+             tl.load(x_ptr))
+def launch(x, y):
+    k[(y.numel() // 512,)](x, y, B=512)
+'''
+_APART = _NEIGHBOURS.replace("tl.program_id(0) * B + tl.arange(0, B)", "tl.arange(0, B) * tl.num_programs(0) + tl.program_id(0)").replace("512", "128")
+
+
+@unittest.skipUnless(_python(), "NumPy and Triton are not here")
+class Lanes(support.Case):
+    def test_sectors_of_requests(self):
+        """Of 128 neighbours a warp loads those from 0 on by one instruction of 16 bytes a lane, 16 sectors; those from 1 on by four of 4 bytes, 16 sectors
+        and once 17; those from 2 on by two of 8, 16 and 17. All warps ask for x[0]. Lanes that are 32 bytes apart want a sector each."""
+        self.replace(paths, "ROOT", self.folder)
+        self.replace(paths, "MY", self.folder / "my")
+        day = self.folder / "day90_dealt"
+        day.mkdir()
+        for name, text in (("README.md", "---\ntitle: T\nkind: python\n---\n"), ("ladder.py", _DEALT), ("01_neighbours.py", _NEIGHBOURS),
+                           ("02_apart.py", _APART)):
+            (day / name).write_text(text)
+        support.forget()
+        for rung, loads, stores, alone in (("neighbours", 1 - 1536 / 32 / (16 + 3 * 16 + 17 + 16 + 17), 0, 7 / 8), ("apart", 7 / 8, 7 / 8, 7 / 8)):
+            code, _, err = self.days("explain", "90", rung, "--json", str(self.folder / "told.json"))
+            self.assertEqual(code, 0, err)
+            lines = json.loads((self.folder / "told.json").read_text())["launches"][0]["lines"]
+            found = [1 - one["asked_bytes"] / 32 / one["asked_sectors"] for one in lines]
+            self.assertEqual([(round(value, 6), one["op"]) for value, one in zip(found, lines)],
+                             [(round(value, 6), op) for value, op in ((loads, "load"), (stores, "store"), (alone, "load"))])
+            self.assertTrue(all(one["requests"] for one in lines), lines)
+
+
 _MANY = '''
 from python_days import Ladder, exact
 def problem(make, n):
