@@ -23,7 +23,6 @@ import contextlib
 import importlib.util
 import json
 import os
-import statistics
 import sys
 import time
 from pathlib import Path
@@ -31,7 +30,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.dont_write_bytecode = True
 sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "bench")]  # days' files share what stands in bench/
-from days_cli import catalog, console, gpu, library, paths, results, run_build  # noqa: E402
+from days_cli import catalog, console, gpu, library, paths, racing, results, run_build  # noqa: E402
 from days_cli.errors import ENVIRONMENT, WRONG, DaysError  # noqa: E402
 
 _DTYPES = {"fp32": "float32", "fp64": "float64", "fp16": "float16", "bf16": "bfloat16", "fp8_e4m3": "float8_e4m3fn",
@@ -40,7 +39,6 @@ _DTYPES = {"fp32": "float32", "fp64": "float64", "fp16": "float16", "bf16": "bfl
 # As __cuda_array_interface__ spells them; bfloat16 and fp8 have no name there.
 _STRINGS = {"fp32": "<f4", "fp64": "<f8", "fp16": "<f2", "bf16": "<i2", "fp8_e4m3": "|u1", "fp8_e5m2": "|u1", "int8": "|i1",
             "uint8": "|u1", "int16": "<i2", "int32": "<i4", "uint32": "<u4", "int64": "<i8"}
-_LEAST, _MOST, _SECONDS = 7, 56, 0.25  # rounds, and time a contestant, as the benchmarks in C++ have them
 _SLOW = 0.1  # seconds: a rung of more takes no part, its time of the other process says enough
 
 
@@ -153,27 +151,6 @@ def _checked_once(side, contest, function, problem, fill, check):
     return contest.verify()
 
 
-def summarize(seconds):
-    """(median, relative spread) as common/timing.h has them."""
-    middle = statistics.median(seconds)
-    return middle, 1.4826 * statistics.median(abs(s - middle) for s in seconds) / middle if middle > 0 else 0
-
-
-def race(loaded, runners, stream):
-    """{name: [seconds]} of functions that queue on the stream, by turns; the first round warms up."""
-    seconds = {name: [] for name in runners}
-    spent, budget = 0.0, _SECONDS * len(runners)
-    for lap in range(_MOST + 1):
-        if lap > _LEAST and spent >= budget:
-            break
-        for name, body in runners.items():
-            once = loaded.timed(body, stream)
-            if lap:
-                seconds[name].append(once)
-                spent += once
-    return seconds
-
-
 def table_rows(loaded, side, extents, table, entries):
     """Adds the contestants' rows to a result table; False where one of them is wrong."""
     side.torch.compiler.reset()  # else torch.compile, at a second shape, makes a slower kernel that takes any
@@ -225,23 +202,13 @@ def _time(loaded, side, contest, table, runners, ours, new, stream, handle):
             continue  # needs a workspace of its own: its time of the other process stands alone
         runners[name] = lambda name=name: contest.launch(name, handle)
     with side.torch.cuda.stream(stream):
-        seconds = race(loaded, runners, handle)
-    limit = table.get("limit", {})
+        seconds = racing.by_turns(runners, lambda body: loaded.timed(body, handle))
     for row in table["rows"]:
         if row["name"] in ours and row["name"] in seconds:
-            row["python_seconds"] = summarize(seconds[row["name"]])[0]
+            row["python_seconds"] = racing.summary(seconds[row["name"]])[0]
     for name, row in new.items():
-        if name not in seconds:
-            continue
-        median, noise = summarize(seconds[name])
-        moved = table["read_bytes"] + table["written_bytes"]
-        row.update(seconds=median, noise=noise, runs=len(seconds[name]), bytes_per_second=moved / median)
-        if table.get("flops"):
-            row["flops_per_second"] = table["flops"] / median
-        speed = (table.get("flops") or moved) / median
-        for member, of in (("of_limit", "per_second"), ("of_sustained", "sustained_per_second")):
-            if limit.get(of):
-                row[member] = speed / limit[of]
+        if name in seconds:
+            racing.record(row, seconds[name], table)
 
 
 def about(torch):

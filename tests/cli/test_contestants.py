@@ -10,7 +10,7 @@ import sys
 import unittest
 
 import support
-from days_cli import catalog, gpu, ladders, library, results, run_build
+from days_cli import catalog, gpu, ladders, library, racing, results, run_build
 from days_cli import benching
 from days_cli.errors import DaysError
 from support import ROOT, result_file, result_row, result_table
@@ -244,15 +244,21 @@ class Race(unittest.TestCase):
     def test_by_turns_after_a_round_of_warming_up(self):
         calls = []
 
-        class Timer:
-            def timed(self, body, stream):
-                body()
-                return 0.1 if calls[-1] == "slow" else 0.001
+        def timed(body):
+            body()
+            return 0.1 if calls[-1] == "slow" else 0.001
 
-        seconds = contestants.race(Timer(), {"slow": lambda: calls.append("slow"), "fast": lambda: calls.append("fast")}, 7)
+        seconds = racing.by_turns({"slow": lambda: calls.append("slow"), "fast": lambda: calls.append("fast")}, timed)
         self.assertEqual(calls, ["slow", "fast"] * (len(calls) // 2))
         self.assertEqual([len(times) for times in seconds.values()], [7, 7])  # 0.5 s are spent, and seven is the least
-        self.assertEqual(contestants.summarize([1, 2, 4]), (2, 1.4826 * 1 / 2))
+        self.assertEqual(racing.summary([1, 2, 4]), (2, 1.4826 * 1 / 2))
+
+    def test_a_row_says_what_its_table_measures(self):
+        row, table = {}, {"read_bytes": 6, "written_bytes": 2, "limit": {"per_second": 8}}
+        racing.record(row, [2, 2, 2], table)
+        self.assertEqual(row, {"seconds": 2, "noise": 0, "runs": 3, "bytes_per_second": 4, "of_limit": 0.5})
+        racing.record(row, [1], {**table, "flops": 40, "limit": {"per_second": 80, "sustained_per_second": 50}})
+        self.assertEqual((row["flops_per_second"], row["of_limit"], row["of_sustained"]), (40, 0.5, 0.8))
 
 
 class Files(support.Case):

@@ -225,21 +225,21 @@ _RUN_ALL = '''
 import importlib, json, sys
 import numpy as np
 sys.path[:0] = [{tools!r}, {folder!r}]
-from python_days import interpreted, cases, Ladder, exact, within
+from python_days import interpreted, adapters, cases, Ladder, exact, within
 ladder = Ladder("l", ("n",), ("k",), lambda make, n: ([make.normal(n)], [make.output(n)]), lambda x: x, ((40,),), (40,), ())
 for number, order in {named!r}:
-    out = cases.run(ladder, importlib.import_module("kernel%d" % number).launch, cases.Case("fp32", (40,)), order)
+    out = cases.run(cases.Case("fp32", (40,)), adapters.of(ladder, importlib.import_module("kernel%d" % number).launch, order))
     print(json.dumps([sorted(r.slug for r in out.reports), " ".join(r.says for r in out.reports), out.facts["wrong"]]))
 '''
 _RUN = '''
 import json, sys
 import numpy as np
 sys.path[:0] = [{tools!r}, {folder!r}]
-from python_days import interpreted, cases, Ladder, exact, within
+from python_days import interpreted, adapters, cases, Ladder, exact, within
 from python_days.tensors import from_bf16, to_bf16
 import kernel
 ladder = Ladder("l", ("n",), ("k",), lambda make, n: ([make.normal(n)], [make.output(n)]), lambda x: {reference}, ((40,),), (40,), (), ("fp32", "bf16"))
-out = cases.run(ladder, kernel.launch, cases.Case({kind!r}, (40,)), {order!r})
+out = cases.run(cases.Case({kind!r}, (40,)), adapters.of(ladder, kernel.launch, {order!r}))
 print(json.dumps([out.result, [r.slug for r in out.reports], out.notes, [r.says for r in out.reports], out.facts["wrong"]]))
 '''
 
@@ -352,7 +352,7 @@ class Interpreter(support.Case):
     def test_a_wave_loads_once_what_its_programs_share(self):
         """Three programs load the same 16 floats, two sectors; two of them run at a time."""
         self.assertEqual(self.asked_of("x = tl.load(x_ptr + tl.arange(0, B))\ntl.store(y_ptr + i, x, mask=there)", """
-            found = [cases.run(ladder, kernel.launch, cases.Case("fp32", (40,)), wave=wave).launches[0].wave_sectors for wave in (0, 1, 2, 3)]
+            found = [cases.run(cases.Case("fp32", (40,)), adapters.of(ladder, kernel.launch, wave=wave)).launches[0].wave_sectors for wave in (0, 1, 2, 3)]
             """), [0, 6, 4, 2])
 
     def test_what_a_rung_does_not_take_it_must_refuse(self):
@@ -363,7 +363,7 @@ class Interpreter(support.Case):
                     raise ValueError("16 does not divide it")
                 kernel.launch(x, y)
             some = dataclasses.replace(ladder, shapes=((32,), (40,)), types=("fp32",), takes={"k": lambda kind, n: n % 16 == 0})
-            found = [[cases.run(some, launch, case).result for case in cases.all_cases(some, rung)]
+            found = [[cases.run(case, adapters.of(some, launch)).result for case in cases.all_cases(some, rung)]
                      for rung, launch in (("k", picky), ("k", kernel.launch), ("other", picky))]
             """), [["ok", "refused"], ["ok", "fail"], ["ok", "fail"]])
 
@@ -432,7 +432,7 @@ class Interpreter(support.Case):
                              (each + "tl.atomic_add(y_ptr + n - 1, 1.0e8 * (p - 1))", 2)):  # after its program's store, or lost
             self.assertEqual(self.asked_of(body, """
                 case = cases.Case("fp32", (40,))
-                found = cases.repeatable(ladder, kernel.launch, case, cases.run(ladder, kernel.launch, case))
+                found = cases.repeatable(case, ladder, kernel.launch, cases.run(case, adapters.of(ladder, kernel.launch)))
                 """), orders, body)
 
     def test_promises(self):
@@ -487,37 +487,6 @@ class Interpreter(support.Case):
         self.assertEqual(python_judge._as_tf32(kernel, [case("fail", "fp32", 0.5)]), "")
         file.write_text("c += a * b\n")
         self.assertEqual(python_judge._as_tf32(kernel, cases), "")
-
-    def test_a_contestant_on_a_gpu_that_has_its_own_check(self):
-        """The check takes the reference's place, gets PyTorch's tensors, and is asked once; without one the reference judges."""
-        text = f"""
-            import sys
-            sys.path.insert(0, {str(support.ROOT / "tools")!r})
-            try:
-                import torch
-            except ImportError:
-                sys.exit(9)
-            import numpy as np
-            from python_days import Ladder, exact, on_gpu
-            ladder = Ladder("l", ("n",), ("k",), lambda make, n: ([make.fill([1.0, 2.0], n)], [make.output(n)]), lambda x: x, ((4,),), (4,), ())
-            on_gpu.on_device = lambda tensor: torch.from_numpy(tensor.array)
-            torch.cuda.synchronize = lambda: None
-            problem = on_gpu.Problem(ladder, "fp32", (4,))
-            judge = on_gpu._Reference(ladder, problem).judge
-            asked = []
-            def check(made, problem):
-                asked.append([one.tolist() for one in (*made, *problem.inputs)])
-                return "" if bool(((made[0] == 0) | (made[0] == problem.inputs[0])).all()) else "neither 0 nor x"
-            x, = problem.inputs
-            mask = torch.tensor([0.0, 1.0, 1.0, 0.0])
-            print(judge(problem, lambda: x * mask, check), judge(problem, lambda: x + 1, check), judge(problem, lambda: x * 1),
-                  judge(problem, lambda: x * mask)[0].splitlines()[0], asked[0], len(asked), sep="\\n")
-            """
-        done = subprocess.run([_python().path, "-B", "-c", textwrap.dedent(text)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False, text=True)
-        if done.returncode == 9:
-            self.skipTest("PyTorch is not here")
-        self.assertEqual(done.stdout.splitlines(), ["('', None)", "('neither 0 nor x', None)", "('', 0.0)", "out[0] is 0, expected 1",
-                                                    "[[0.0, 2.0, 1.0, 0.0], [1.0, 2.0, 1.0, 2.0]]", "2"], done.stderr)
 
     def test_a_file_without_pytorch(self):
         (self.folder / "kernel.py").write_text("import torch\n")
@@ -1136,6 +1105,119 @@ class CompiledOnly(support.Case):
         code, out, _ = self.days("explain", "90")
         self.assertRegex(out, r"odd +compiled, not interpreted +\d")
         self.assertIn("it takes two instructions of PTX", self.days("explain", "90", "odd")[1])
+
+
+_GPU_LADDER = '''
+import numpy as np
+from python_days import Ladder, exact
+def problem(make, n):
+    return [make.padded(make.normal(n, 3), 5)], [make.output(n, 3)]
+def nobody(make, n):
+    return [make.normal(n, 3)], [make.output(n, 4)]
+l = Ladder("l", ("n",), rungs=("right", "wrong", "spoils", "fails", "absent", "picky"), problem=problem, reference=lambda x: 2 * x, shapes=((3,),),
+           types=("fp32", "bf16"), refused={"another shape": nobody}, show=(4,), bench=((4,),), takes={"picky": lambda kind, n: False})
+'''
+_GPU_RUNG = '''
+def launch(x, y):
+    if x.shape != y.shape:
+        raise ValueError("x and y differ")
+    assert x.is_cuda and x.stride() == (5, 1)
+    {body}
+'''
+_GPU_CONTESTANTS = '''
+from contestants import Skip
+def returns(torch, problem):
+    return lambda: 2 * problem.inputs[0]
+def odd(torch, problem):
+    return lambda: problem.inputs[0][:2]
+def uninstalled(torch, problem):
+    import a_wheel_that_nobody_has
+def broken(torch, problem):
+    return lambda: 1 // 0
+def small(torch, problem):
+    raise Skip("needs n % 128 == 0")
+def random(torch, problem):
+    return lambda: 0 * problem.inputs[0]
+def other(torch, problem):
+    return lambda: 3 * problem.inputs[0]
+asked = []
+def check(made, problem):
+    asked.append(problem.shape["n"])
+    return "" if bool(((made[0] == 0) | (made[0] == 2 * problem.inputs[0])).all()) else "neither 0 nor 2 x"
+random.check = other.check = check
+CONTESTANTS = [("l", make.__name__, make) for make in (returns, odd, uninstalled, broken, small, random, other)]
+'''
+_NO_GPU_BUT = '''
+import json, os, sys, types
+sys.path[:0] = [{tools!r}]
+import torch
+from python_days import own
+class Event:
+    clock = 0
+    def __init__(self, enable_timing): pass
+    def record(self):
+        Event.clock += 1
+        self.at = Event.clock
+    def synchronize(self): pass
+    def elapsed_time(self, end): return end.at - self.at
+torch.cuda.Event, torch.cuda._sleep = Event, lambda ticks: None
+torch.cuda.get_device_properties = lambda number: types.SimpleNamespace(L2_cache_size=64)
+with own._torch_mode(own.Memory()):
+    from python_days import adapters, cases, on_gpu
+    from python_days.day import Day
+    day = Day({day!r})
+    ladder = day.ladders[0]
+    found = {{}}
+    for rung in ladder.rungs[:4]:
+        made = [cases.run(case, adapters.of(ladder, day.launch(rung))) for case in cases.all_cases(ladder)]
+        found[rung] = [[one.result, one.notes, one.facts["first"][:1]] for one in made]
+    found["table"] = on_gpu._table(day, ladder, [rung for rung in ladder.rungs if rung != "spoils"], "bf16", (4,), False)
+    found["asked"] = sys.modules["python_days_file_day90_gpu_tests_contestants"].asked
+print(json.dumps(found))
+'''
+
+
+@unittest.skipUnless(python_setup.here(("torch",)), "no PyTorch here: ./days run 72 installs it")
+class OnGpu(support.Case):
+    """The part that runs on a GPU, on a PyTorch that takes this CPU for one: all but kernels and their times."""
+
+    def test_cases_and_a_table(self):
+        day = self.folder / "day90_gpu"
+        (day / "tests").mkdir(parents=True)
+        (day / "ladder.py").write_text(_GPU_LADDER)
+        (day / "tests" / "contestants.py").write_text(_GPU_CONTESTANTS)
+        bodies = ("y.copy_(2 * x)", "y[1:].copy_(2 * x[1:])", "y.copy_(2 * x); x[0, 1] = 0", "raise KeyError('out of patience')",
+                  "from python_days.plain import Unavailable; raise Unavailable('no library')", "raise ValueError('n is odd')")
+        for number, (name, body) in enumerate(zip(("right", "wrong", "spoils", "fails", "absent", "picky"), bodies), 1):
+            (day / f"{number:02d}_{name}.py").write_text(_GPU_RUNG.format(body=body))
+        done = subprocess.run([python_setup.here(("torch",)).path, "-B", "-c", _NO_GPU_BUT.format(tools=str(support.ROOT / "tools"), day=str(day))],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False, text=True, env={**os.environ, "DAYS_BACKEND": "cuda"})
+        self.assertEqual(done.returncode, 0, done.stderr[-2000:])
+        found = json.loads(done.stdout)
+        refused = ["refused", ["x and y differ"], []]
+        self.assertEqual(found["right"], [["ok", [], []]] * 2 + [refused])
+        self.assertEqual([case[0] for case in found["wrong"]], ["fail", "fail", "refused"])
+        self.assertEqual((found["wrong"][0][2][0]["at"], found["wrong"][0][2][0]["got"]), ("out[0, 0]", "not written"))
+        self.assertEqual(found["spoils"][1], ["fail", [], [{"at": "an input", "got": "changed", "expected": "unchanged"}]])
+        self.assertRegex(found["fails"][0][1][0], r"04_fails.py:6: KeyError: 'out of patience'$")
+        rows = {row.pop("name"): row for row in found["table"]["rows"]}
+        told = lambda name: (rows[name]["result"], rows[name].get("reason") or rows[name].get("report", ""))
+        self.assertEqual([rows[name]["result"] for name in ("right", "returns")], ["ok"] * 2)
+        self.assertTrue(told("wrong")[0] == "fail" and told("wrong")[1].startswith("out[0, 0] is not written, expected"), told("wrong"))
+        self.assertEqual((told("fails")[0], told("fails")[1].rpartition(": ")[2]), ("fail", "'out of patience'"))
+        self.assertEqual((told("broken")[0], told("broken")[1].rpartition("/")[2].split(": ")[:2]), ("fail", ["contestants.py:10", "ZeroDivisionError"]))
+        self.assertEqual(told("absent"), ("missing", "no library"))
+        self.assertEqual(told("picky"), ("skip", "n is odd"))
+        self.assertEqual(told("odd"), ("skip", "a result of (2, 3) torch.bfloat16, expected (4, 3) torch.bfloat16"))
+        self.assertEqual(told("small"), ("skip", "needs n % 128 == 0"))
+        self.assertEqual((told("random"), rows["random"]["worst_error"]), (("ok", ""), None))  # its own check knows no error
+        self.assertEqual((told("other"), found["asked"]), (("fail", "neither 0 nor 2 x"), [4, 4]))
+        self.assertEqual(told("uninstalled"), ("missing", "not installed: a_wheel_that_nobody_has"))
+        right = rows["right"]
+        self.assertEqual((right["runs"], right["seconds"], right["python_seconds"], right["noise"]), (56, 1e-3, 1e-3, 0))
+        self.assertEqual(right["bytes_per_second"], 48 / 1e-3)
+        self.assertEqual(right["of_limit"], right["bytes_per_second"] / found["table"]["limit"]["per_second"])
+        self.assertEqual(rows["NumPy"]["kind"], "cpu")
 
 
 if __name__ == "__main__":

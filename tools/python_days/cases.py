@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Runs a launcher on a case, in Triton's interpreter, and says what came of it as the days' other programs do. The interpreter is imported
-where it is needed and not before: a process that has it has no other Triton, and on a GPU these cases are for its own."""
+"""Runs a launcher on a case, wherever its adapter has it run, and says what came of it as the days' other programs do: one place that knows
+a refusal, tells exceptions, and judges."""
 from __future__ import annotations
 
-import copy
 import os
 import re
 from dataclasses import dataclass, field
@@ -11,8 +10,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from days_cli.metrics import RACES
-from python_days.comparing import compare
+from python_days import adapters
+from python_days.comparing import NOTHING, Reference, changed
 from python_days.day import shown
+from python_days.plain import Unavailable
 from python_days.tensors import Tensor
 
 _OURS = os.path.dirname(os.path.abspath(__file__)) + os.sep
@@ -35,7 +36,7 @@ class Case:
 class Outcome:
     """result: ok, fail or refused; reports: what watching found; notes: what an exception said."""
     result: str
-    facts: dict = field(default_factory=dict)
+    facts: dict = field(default_factory=lambda: dict(NOTHING))
     reports: list = field(default_factory=list)
     notes: list = field(default_factory=list)
     launches: list = field(default_factory=list)
@@ -69,38 +70,40 @@ def lacks_standin(outcome):
     return any("has no stand-in for" in note for note in outcome.notes)
 
 
+def or_compiled(outcome, ladder, rung):
+    """The outcome, or of a rung that the interpreter cannot run that it is compiled alone."""
+    if rung in ladder.compiled_only and lacks_standin(outcome):
+        return Outcome("compiled", notes=[not_interpreted(ladder, rung)])
+    return outcome
+
+
 def is_small(ladder, case):
     inputs, outputs = ladder.make(case.kind, case.shape, draw=False)
     return sum(t.numel() for t in (*inputs, *outputs) if isinstance(t, Tensor)) <= _SMALL and not case.refused
 
 
-def run(ladder, launch, case, order="normal", wave=0, dealt=()):
-    if ladder.by != "triton":
-        from python_days import plain
-        return plain.run(ladder, launch, case, order)
-    from python_days import watch
-    inputs, outputs = ladder.make(case.kind, case.shape, case.inputs)
-    before = [copy.deepcopy(tensor) for tensor in inputs]
-    with np.errstate(all="ignore"), watch.Watch(order, wave, dealt=dealt) as watching:
-        refusal, notes = _launched(launch, [*inputs, *(t for t in outputs if not any(t is other for other in inputs))], watching)
+def run(case, adapter):
+    """The Outcome of a case. What was not written because of an exception says nothing more than the exception, so it is not compared."""
+    problem = adapter.problem(case.kind, case.shape, case.inputs)
+    refusal, notes = _started(adapter, problem)
+    if case.refused and refusal:
+        return Outcome("refused", notes=[refusal])
     if case.refused:
-        if refusal:
-            return Outcome("refused", notes=[refusal])
         return Outcome("fail", notes=notes or [f"the launcher takes {case.refused}, and must refuse it with a ValueError"])
     if refusal:
         notes = [f"the launcher refuses it: {refusal}"]
-    facts = {**judged(ladder, before, inputs, outputs), **watching.memory(None if ladder.gradient is None else inputs[ladder.gradient])}
-    bad = facts["wrong"] or notes or any(report.slug not in RACES for report in watching.reports)
-    return Outcome("fail" if bad else "ok", facts, watching.reports, notes, watching.launches, outputs)
+    outputs = [] if notes else problem.outputs_now()
+    facts = {**(dict(NOTHING) if notes else _judged(adapter.ladder, problem, outputs)), **adapter.counted(problem)}
+    bad = facts["wrong"] or notes or any(report.slug not in RACES for report in adapter.reports)
+    return Outcome("fail" if bad else "ok", facts, list(adapter.reports), notes, list(adapter.launches), outputs)
 
 
-def repeatable(ladder, launch, case, first):
+def repeatable(case, ladder, launch, first):
     """In how many orders of programs the outputs have the same bits, given the outcome of the first. Where programs touch nothing in common
     they have, and nothing is run for it."""
-    from python_days import watch
-    others = watch.ORDERS[1:]
+    others = adapters.ORDERS[1:]
     if first.reports or any(line[2] == "atomic" for one in first.launches for line in one.lines):
-        others = [order for order in others if _bits(run(ladder, launch, case, order)) == _bits(first)]
+        others = [order for order in others if _bits(run(case, adapters.of(ladder, launch, order))) == _bits(first)]
     return 1 + len(others)
 
 
@@ -108,42 +111,30 @@ def _bits(outcome):
     return [np.ascontiguousarray(tensor.array).tobytes() for tensor in outcome.outputs]
 
 
-def judged(ladder, before, inputs, outputs):
+def _judged(ladder, problem, outputs):
     """The comparison of all outputs with the reference, as one; an input that is no output has to be as it was."""
-    facts = {"wrong": 0, "compared": 0, "unwritten": 0, "worst": 0.0, "relative": 0.0, "first": [], "least_ratio": None, "most_ratio": None}
-    for number, (made, expected) in enumerate(zip(outputs, ladder.expected(before))):
-        one = compare("out" if len(outputs) == 1 else f"out{number}", made, expected, ladder.tolerance)
-        worst = (facts["worst"], one["worst"])
-        facts = {**one, "wrong": facts["wrong"] + one["wrong"], "compared": facts["compared"] + one["compared"],
-                 "unwritten": facts["unwritten"] + one["unwritten"], "first": facts["first"] + one["first"],
-                 "relative": max(facts["relative"], one["relative"]), "worst": None if None in worst else max(worst)}
-    for was, tensor in zip(before, inputs):
-        if isinstance(tensor, Tensor) and not any(tensor is made for made in outputs):
-            if not np.array_equal(np.ascontiguousarray(was.array).view(np.uint8), np.ascontiguousarray(tensor.array).view(np.uint8)):
-                facts["wrong"] += 1
-                facts["first"].append({"at": "an input", "got": "changed", "expected": "unchanged"})
-    return facts
+    facts, inputs = Reference(ladder, problem).facts(outputs), changed(problem)
+    told = [{"at": "an input", "got": "changed", "expected": "unchanged"}] * inputs
+    return {**facts, "wrong": facts["wrong"] + inputs, "first": facts["first"] + told}
 
 
-def _launched(launch, tensors, watching):
+def _started(adapter, problem):
     """(why the launcher refuses, [what went wrong in it])."""
     try:
-        launch(*tensors)
-    except ValueError as error:
-        if line_of(error)[0] and not watching.launches:
-            return str(error), []
-        return "", [_told(error, watching)]
-    except Exception as error:  # a kernel may do anything
-        return "", [_told(error, watching)]
+        adapter.start(problem)
+    except Unavailable:
+        raise
+    except Exception as error:  # a launcher may do anything
+        return (sentence(error, 0) or type(error).__name__, []) if adapter.refuses(error) else ("", [_told(error, adapter)])
     return "", []
 
 
-def _told(error, watching):
-    """What an exception says, as a line with its place; an assertion of the kernel's becomes a report."""
-    where, last = line_of(error), _last(error)
-    if isinstance(last, AssertionError):
-        text = _sentence(last, -1)
-        watching.report("assert", where, text or "an assertion fails")
+def _told(error, adapter):
+    """What an exception says, as a line with its place; where kernels are watched, an assertion of theirs becomes a report."""
+    last = _last(error)
+    if isinstance(last, AssertionError) and adapter.watches:
+        text = sentence(last, -1)
+        adapter.report("assert", line_of(error), text or "an assertion fails")
         return f"an assertion fails: {text}"
     return told(error)
 
@@ -155,7 +146,8 @@ def _last(error):
     return error
 
 
-def _sentence(error, number):
+def sentence(error, number):
+    """A line of what an exception says; "" where it says nothing."""
     words = str(error).strip().splitlines()
     return words[number].strip() if words else ""
 
@@ -179,7 +171,7 @@ def told(error, number=-1):
     """One line of what an exception says, the last unless another is asked for, with its place."""
     (file, line), last = line_of(error), _last(error)
     at = f"{shown(file)}:{line}: " if file else ""
-    return f"{at}{'' if type(last).__name__ == 'Mistake' else type(last).__name__ + ': '}{_sentence(last, number)}"
+    return f"{at}{'' if type(last).__name__ == 'Mistake' else type(last).__name__ + ': '}{sentence(last, number)}"
 
 
 def describe(report):
@@ -199,7 +191,7 @@ def as_json(ladder, case, outcome):
     return {"ladder": ladder.name, "type": case.kind, "shape": dict(zip(ladder.extents, case.shape)), "inputs": case.inputs,
             "result": outcome.result, "notes": outcome.notes, "blocks": max(grids, default=0), "threads": 0,
             "reports": [[report.slug, *describe(report)] for report in outcome.reports],
-            "wrong": 0, "compared": 0, "unwritten": 0, "first": [], **outcome.facts}
+            **outcome.facts}
 
 
 def counted(launches):

@@ -5,12 +5,11 @@ from __future__ import annotations
 import contextlib
 import io
 import json
-import os
 import sys
 
 from days_cli import console
 from days_cli.errors import USAGE, WRONG, DaysError
-from python_days import device
+from python_days import adapters, device
 from python_days.day import EXERCISE, Day, shown
 from python_days.tensors import TYPES
 
@@ -68,7 +67,7 @@ def run(given):
             for rung in ladder.rungs:
                 console.say(f"  {rung:<14} {shown(day.file(rung))}")
         return 0
-    if os.environ.get("DAYS_BACKEND") == "cuda":
+    if adapters.on_gpu():
         from python_days import on_gpu
         return on_gpu.run(day, _chosen(day, given), given)
     from python_days import showing
@@ -94,9 +93,7 @@ def cases(given):
         good = True
         for case in wanted:
             with contextlib.redirect_stdout(io.StringIO()) as printed:
-                outcome = running.run(ladder, launch, case, given.order or "normal")
-            if given.variant in ladder.compiled_only and running.lacks_standin(outcome):
-                outcome = running.Outcome("compiled", notes=[running.not_interpreted(ladder, given.variant)])
+                outcome = running.or_compiled(running.run(case, adapters.of(ladder, launch, given.order or "normal")), ladder, given.variant)
             lines = printed.getvalue().splitlines()
             say(**running.as_json(ladder, case, outcome), printed=lines[:_PRINTED], printed_lines=len(lines))
             good = good and outcome.result != "fail"
@@ -123,16 +120,15 @@ def counted(ladder, rung, launch, kind, shape, wave=0, dealt=()):
     from python_days import plain
     with plain.silent():
         case = running.Case(kind, shape)
-        outcome = running.run(ladder, launch, case, wave=wave, dealt=dealt)
-        repeatable = running.repeatable(ladder, launch, case, outcome) if ladder.by == "triton" else 0
-    if rung in ladder.compiled_only and running.lacks_standin(outcome):
-        outcome = running.Outcome("compiled", notes=[running.not_interpreted(ladder, rung)])
+        outcome = running.run(case, adapters.of(ladder, launch, wave=wave, dealt=dealt))
+        repeatable = running.repeatable(case, ladder, launch, outcome) if ladder.by == "triton" else 0
+        outcome = running.or_compiled(outcome, ladder, rung)
     inputs, outputs = ladder.make(kind, shape, draw=False)
     read, written = ladder.traffic(inputs, outputs)
     return {"ladder": ladder.name, "type": kind, "shape": list(shape), "extents": list(ladder.extents), "read_bytes": read,
             "written_bytes": written, "result": outcome.result, "notes": outcome.notes,
             "reports": [running.describe(report) for report in outcome.reports], "wave": wave, "assumed_device": device.told(),
-            "repeatable": repeatable, "launches": running.counted(outcome.launches), "error": outcome.facts.get("relative", 0) * 2**24,
+            "repeatable": repeatable, "launches": running.counted(outcome.launches), "error": outcome.facts["relative"] * 2**24,
             "scratch": outcome.facts.get("scratch", 0), "alive": outcome.facts.get("alive", 0),
             "counters": _counters(ladder, launch, kind, shape) if outcome.result == "ok" else []}
 
@@ -185,7 +181,7 @@ def made(ladder, rung, launch, kind, shape, sm, lines=False, stage=""):
 def _arguments(ladder, kind, shape, inputs=""):
     """What a launcher is given in a case, without values."""
     given, outputs = ladder.make(kind, shape, inputs, draw=False)
-    return [*given, *(t for t in outputs if not any(t is one for one in given))]
+    return adapters.with_outputs(given, outputs)
 
 
 def test(given):
@@ -215,8 +211,7 @@ def mutants(given):
 def own(given):
     """A Triton file of one's own, watched."""
     from python_days import own as file
-    from python_days.watch import ORDERS
-    _answer(given, file.watched(given.folder, given.order.split(",") if given.order else ORDERS))
+    _answer(given, file.watched(given.folder, given.order.split(",") if given.order else adapters.ORDERS))
     return 0
 
 

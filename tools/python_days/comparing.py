@@ -26,6 +26,8 @@ class Tolerance:
 
 
 exact = Tolerance(None, None)
+NOTHING = {"wrong": 0, "compared": 0, "unwritten": 0, "worst": None, "relative": 0.0, "first": [], "least_ratio": None, "most_ratio": None}
+_SAMPLED = 1 << 22  # elements of an output, from which on a ladder that can check samples does
 
 
 def within(relative=0.0, absolute=0.0):
@@ -54,6 +56,45 @@ def compare(name, made, expected, tolerance, fill=POISON):
     return {"wrong": wrong, "doubt": bool(wrong) and not any(one["far"] for one in parts), "compared": int(flat.size), "unwritten": sum(one["unwritten"] for one in parts) if wrong else 0,
             "relative": max(one["relative"] for one in parts), "worst": float(worst) if np.isfinite(worst) else None, "first": first,
             "least_ratio": float(min(ratios)) if finite else None, "most_ratio": float(max(ratios)) if finite else None}
+
+
+class Reference:
+    """What is expected of a problem's outputs: all of it, or, where that would take too long and the ladder can say so, some thousand
+    places of each. may_sample: whether large outputs may be looked at so."""
+
+    def __init__(self, ladder, problem, may_sample=False):
+        self._tolerance, self._places = ladder.tolerance, None
+        self.sampled = bool(may_sample and ladder.sample) and max(t.numel() for t in problem.host_outputs) > _SAMPLED
+        if self.sampled:
+            random = np.random.default_rng(2)
+            self._places = [np.stack([random.integers(0, n, 4096) for n in t.shape]) for t in problem.host_outputs]
+            made = ladder.sample([t.values() if isinstance(t, Tensor) else t for t in problem.before], *self._places)
+            self._expected = [np.asarray(one) for one in (made if isinstance(made, (list, tuple)) else [made])]
+        else:
+            self._expected = ladder.expected(problem.before)
+
+    def facts(self, outputs, fill=POISON):
+        """What compare() says of each output, as one."""
+        facts = dict(NOTHING, worst=0.0, doubt=True)
+        for number, (made, expected) in enumerate(zip(outputs, self._expected)):
+            if self.sampled:
+                made = Tensor(np.ascontiguousarray(made.array[tuple(self._places[number])]), made.kind)
+            one = compare("out" if len(outputs) == 1 else f"out{number}", made, expected, self._tolerance, fill)
+            worst = (facts["worst"], one["worst"])
+            facts = {**one, **{key: facts[key] + one[key] for key in ("wrong", "compared", "unwritten", "first")},
+                     "relative": max(facts["relative"], one["relative"]), "worst": None if None in worst else max(worst),
+                     "doubt": facts["doubt"] and (one["doubt"] or not one["wrong"])}
+        return {**facts, "doubt": facts["doubt"] and facts["wrong"] > 0}
+
+
+def changed(problem):
+    """How many inputs are not as they were before, though they are no outputs."""
+    return sum(isinstance(was, Tensor) and not any(host is output for output in problem.host_outputs) and not np.array_equal(_bytes(was), _bytes(now))
+               for was, now, host in zip(problem.before, problem.inputs_now(), problem.host_inputs))
+
+
+def _bytes(tensor):
+    return np.ascontiguousarray(tensor.array).view(np.uint8)
 
 
 def _compare_part(made, expected, tolerance, start, fill):

@@ -13,7 +13,7 @@ sys.path.insert(1, str(Path(__file__).resolve().parents[2]))
 from days_cli import metrics, paths  # noqa: E402
 
 os.environ.setdefault("TRITON_CACHE_DIR", str(paths.BUILD / "python-cache"))
-from python_days import commands, compiled, counters  # noqa: E402
+from python_days import adapters, commands, compiled, counters  # noqa: E402
 from python_days.day import Day  # noqa: E402
 
 
@@ -56,7 +56,7 @@ def refusal(ladder, launch, kind, sm):
     """Why the compiler refuses a launcher's kernels, "" where it does not."""
     inputs, outputs = ladder.make(kind, ladder.show, draw=False)
     try:
-        compiled.compiled(launch, [*inputs, *(t for t in outputs if not any(t is one for one in inputs))], sm, listed=False)
+        compiled.compiled(launch, adapters.with_outputs(inputs, outputs), sm, listed=False)
     except compiled.Refused as refused:
         return f"sm_{sm}: {refused}"
     return ""

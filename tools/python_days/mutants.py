@@ -11,7 +11,7 @@ import time
 from dataclasses import dataclass
 
 from days_cli import paths
-from python_days import cases, plain, testing, watch
+from python_days import adapters, cases, plain, testing
 from python_days.day import load, shown
 
 _COMPARED = {ast.Lt: ("<", "<="), ast.LtE: ("<=", "<"), ast.Gt: (">", ">="), ast.GtE: (">=", ">"), ast.Eq: ("==", "!="), ast.NotEq: ("!=", "==")}
@@ -142,8 +142,8 @@ def _noticed(ladder, rung, launch):
     """Whether a case fails, or says something; the small ones in other orders, too, as the day's tests have it. Then what is counted of the rung."""
     for case in cases.all_cases(ladder, rung, thin=True):
         orders = testing.orders_of(ladder)
-        for order in orders if orders and case.kind == ladder.types[0] and not case.inputs and cases.is_small(ladder, case) else watch.ORDERS[:1]:
-            outcome = cases.run(ladder, launch, case, order)
+        for order in orders if orders and case.kind == ladder.types[0] and not case.inputs and cases.is_small(ladder, case) else adapters.ORDERS[:1]:
+            outcome = cases.run(case, adapters.of(ladder, launch, order))
             if outcome.result == "fail" or outcome.reports:
                 return True
     return ladder.by != "triton" and rung in ladder.counts and bool(plain.complaint(ladder, rung, launch))

@@ -7,19 +7,16 @@ import copy
 import datetime
 import json
 import os
-import statistics
 import sys
 import time
 
-import numpy as np
-
-from days_cli import console, outputs, result_table, results
+from days_cli import console, outputs, racing, result_table, results
 from days_cli import gpu as gpus
 from days_cli.errors import ENVIRONMENT, WRONG, DaysError
-from python_days import cases, plain
-from python_days.comparing import compare
+from python_days import adapters, cases, plain
+from python_days.comparing import Reference
 from python_days.day import load
-from python_days.tensors import POISON, TYPES, Tensor
+from python_days.tensors import POISON
 
 try:
     import torch
@@ -27,140 +24,33 @@ try:
 except ImportError as error:
     raise DaysError(f"PyTorch reaches the GPU for Triton, and cannot be imported: {error}", "pip install torch", ENVIRONMENT) from error
 
-_LEAST, _MOST, _SECONDS = 7, 56, 0.25  # rounds, and time a contestant, as the days in C++ have them
-_SAMPLED = 1 << 22  # elements of an output, from which on a ladder that can check samples does
-_BUSY = 2_000_000  # clock ticks: as long Python may take to queue a launch, whoever it is for
-
-
-def on_device(tensor):
-    """PyTorch's tensor of the same elements, strides and alignment, in the GPU's memory."""
-    if not isinstance(tensor, Tensor):
-        return tensor
-    name, numpy_type = TYPES[tensor.kind]
-    strides = tensor.stride()
-    count = 1 + sum((n - 1) * step for n, step in zip(tensor.shape, strides)) if tensor.numel() else 0
-    shift = tensor.data_ptr() % 16 // tensor.element_size()
-    memory = np.lib.stride_tricks.as_strided(tensor.array, (count,), (tensor.element_size(),)) if count else np.empty(0, numpy_type)
-    plain = torch.from_numpy(np.ascontiguousarray(memory).view(np.int16 if tensor.kind == "bf16" else numpy_type))
-    made = torch.empty(count + shift, dtype=plain.dtype, device="cuda")
-    made[shift:].copy_(plain)
-    return made.view(getattr(torch, name)).as_strided(tensor.shape, strides, shift)
-
-
-def back(device, like):
-    """A Tensor of what the GPU's tensor holds."""
-    dense = device.detach().contiguous()
-    dense = dense.view(torch.int16) if like.kind == "bf16" else dense
-    return Tensor(dense.cpu().numpy().view(TYPES[like.kind][1]), like.kind)
-
-
-class Problem:
-    """A case in the GPU's memory; what a contestant sees: type, shape by name, inputs, outputs."""
-
-    def __init__(self, ladder, kind, shape, inputs=""):
-        self.type, self.shape, self.by = kind, dict(zip(ladder.extents, shape)), ladder.by
-        self.host_inputs, self.host_outputs = ladder.make(kind, shape, inputs)
-        self.before = [copy.deepcopy(tensor) for tensor in self.host_inputs] if any(
-            tensor is made for tensor in self.host_inputs for made in self.host_outputs) else self.host_inputs
-        known = {}
-        self.inputs = [known.setdefault(id(tensor), on_device(tensor)) for tensor in self.host_inputs]
-        self.outputs = [known.setdefault(id(tensor), on_device(tensor)) for tensor in self.host_outputs]
-
-    @property
-    def arguments(self):
-        """What a rung is given."""
-        if self.by == "torch":
-            return self.inputs
-        return [*self.inputs, *(t for t in self.outputs if not any(t is other for other in self.inputs))]
-
-    def prepare(self, fill=POISON):
-        """Outputs as before the first launch; those that are no inputs are filled with this byte."""
-        for device, host in zip(self.outputs, self.host_outputs):
-            device.copy_(on_device(host))
-            if fill != POISON and not any(device is other for other in self.inputs):
-                device.copy_(torch.full((device.element_size(),), fill, dtype=torch.uint8, device="cuda").view(device.dtype))
-
-    def made(self):
-        torch.cuda.synchronize()
-        return [back(device, host) for device, host in zip(self.outputs, self.host_outputs)]
-
-
-def outcome(ladder, launch, case):
-    """cases.Outcome of a case on the GPU: results alone."""
-    problem = Problem(ladder, case.kind, case.shape, case.inputs)
-    refusals = (ValueError, RuntimeError) if ladder.by == "torch" else (ValueError,)
-    try:
-        _store(problem, launch(*problem.arguments))
-        made = problem.made()
-    except plain.Unavailable:
-        raise
-    except refusals as error:
-        if case.refused:
-            return cases.Outcome("refused", notes=[str(error)])
-        return cases.Outcome("fail", notes=[f"the launcher refuses it: {error}"])
-    except Exception as error:  # a kernel may do anything
-        return cases.Outcome("fail", notes=[f"{type(error).__name__}: {error}"])
-    if case.refused:
-        return cases.Outcome("fail", notes=[f"the launcher takes {case.refused}, and must refuse it with a ValueError"])
-    facts = cases.judged(ladder, problem.before, [], made)
-    return cases.Outcome("fail" if facts["wrong"] else "ok", facts)
-
 
 # ---- a table ----
 
-class _Reference:
-    """What is expected of a problem: all of it, or of a large one some thousand places where the ladder can say so."""
-
-    def __init__(self, ladder, problem):
-        self._ladder, self.seconds = ladder, 0.0
-        large = max(t.numel() for t in problem.host_outputs) > _SAMPLED
-        self.sampled = bool(ladder.sample) and large
-        began = time.perf_counter()
-        if self.sampled:
-            random = np.random.default_rng(2)
-            self._places = [np.stack([random.integers(0, n, 4096) for n in t.shape]) for t in problem.host_outputs]
-            values = [t.values() if isinstance(t, Tensor) else t for t in problem.before]
-            self._expected = [np.asarray(one) for one in _as_list(ladder.sample(values, *self._places))]
-        else:
-            self._expected = ladder.expected(problem.before)
-        self.seconds = time.perf_counter() - began
-
-    def complaint(self, made, fill=POISON):
-        """("", worst error, False), or what is wrong and whether another fill may tell otherwise."""
-        worst, said, doubts = 0.0, [], []
-        for number, (tensor, expected) in enumerate(zip(made, self._expected)):
-            if self.sampled:
-                tensor = Tensor(np.ascontiguousarray(tensor.array[tuple(self._places[number])]), tensor.kind)
-            one = compare("out" if len(made) == 1 else f"out{number}", tensor, expected, self._ladder.tolerance, fill)
-            doubts += [one["doubt"]] if one["wrong"] else []
-            worst = None if worst is None or one["worst"] is None else max(worst, one["worst"])
-            said += [f"{first['at']} is {first['got']}, expected {first['expected']}" for first in one["first"][:3]]
-        return "\n".join(said), worst, bool(doubts) and all(doubts)
-
-    def judge(self, problem, function, check=None):
-        """("", worst error) of what the function makes, or what is wrong; on a second fill of its outputs where the first leaves a doubt. A
-        contestant's own check takes the reference's place, and knows no error."""
-        for fill in (POISON, 0xFF ^ POISON):
-            problem.prepare(fill)
-            _store(problem, function())
-            if check:
-                return check(problem.outputs, problem), None
-            said, worst, doubt = self.complaint(problem.made(), fill)
-            if not doubt:
-                break
-        return said, worst
-
-
-def _as_list(made):
-    return list(made) if isinstance(made, (list, tuple)) else [made]
+def _judge(reference, problem, function, check=None):
+    """("", worst error) of what the function makes, or what is wrong; on a second fill of its outputs where the first leaves a doubt. A
+    contestant's own check takes the reference's place, and knows no error."""
+    for fill in (POISON, 0xFF ^ POISON):
+        problem.prepare(fill)
+        made = function()
+        if made is not None:
+            problem.store(made)
+        if check:
+            return check(problem.outputs, problem), None
+        facts = reference.facts(problem.outputs_now(), fill)
+        if not facts["doubt"]:
+            break
+    return "\n".join(f"{first['at']} is {first['got']}, expected {first['expected']}" for first in facts["first"][:3]), facts["worst"]
 
 
 def _table(day, ladder, rungs, kind, shape, sweep, file=None):
     """A table of result files: all rungs, PyTorch's contestants, NumPy."""
     console.progress(f"making {ladder.name} {'x'.join(map(str, shape))} {kind}")
-    problem = Problem(ladder, kind, shape)
+    problem = adapters.OnGpu(ladder, None).problem(kind, shape)
     read, written = ladder.traffic(problem.host_inputs, problem.host_outputs)
-    reference = _Reference(ladder, problem)
+    began = time.perf_counter()
+    reference = Reference(ladder, problem, may_sample=True)
+    reference_seconds = time.perf_counter() - began
     table = {"ladder": ladder.name, "type": kind, "shape": dict(zip(ladder.extents, shape)), "read_bytes": read, "written_bytes": written,
              "verified": "sampled" if reference.sampled else "reference", "rows": []}
     if ladder.flops:
@@ -180,39 +70,36 @@ def _table(day, ladder, rungs, kind, shape, sweep, file=None):
         try:
             problem.prepare()
             function = make()
-            said, worst = reference.judge(problem, function, check)
+            said, worst = _judge(reference, problem, function, check)
         except ImportError as error:
             row.update(result="missing", reason=f"not installed: {error.name or error}")
             continue
         except plain.Unavailable as error:
             row.update(result="missing", reason=str(error))
             continue
-        except (Skip, RuntimeError, ValueError, triton.CompilationError, triton.runtime.OutOfResources) as error:
-            skipped = type(error).__name__ == "Skip" or sort == "library" or not ladder.takes_shape(name, kind, shape)
-            row.update(result="skip" if skipped else "fail", **{"reason" if skipped else "report": str(error).strip().splitlines()[-1][:200]})
+        except Exception as error:  # a rung or a contestant may do anything
+            known = type(error).__name__ == "Skip" or isinstance(error, (RuntimeError, TypeError, ValueError, triton.CompilationError, triton.runtime.OutOfResources))
+            if known and (sort == "library" or not ladder.takes_shape(name, kind, shape)):
+                row.update(result="skip", reason=(cases.sentence(error, -1) or type(error).__name__)[:200])
+            else:
+                row.update(result="fail", report=cases.told(error)[:200])
             continue
         if said:
             row.update(result="fail", report=said)
             continue
         row.update(result="ok", worst_error=worst)
         runners[name] = function
-    limit = _limit(read + written)
+    timed = racing.torch_clock(torch)
     if not ladder.flops:
-        table["limit"] = {"name": "copy", "per_second": limit}
+        table["limit"] = {"name": "copy", "per_second": _limit(read + written, timed)}
     console.progress(f"timing {len(runners)} contestants, {results.title(table)}")
-    for name, seconds in _race(runners).items():
+    for name, seconds in racing.by_turns(runners, timed).items():
         row = next(row for row in rows if row["name"] == name)
-        median = statistics.median(seconds)
-        noise = 1.4826 * statistics.median(abs(s - median) for s in seconds) / median
-        row.update(seconds=median, noise=noise, runs=len(seconds), bytes_per_second=(read + written) / median)
+        racing.record(row, seconds, table)
         if row["kind"] == "variant" and any(one["kind"] == "library" for one in rows):
-            row["python_seconds"] = median  # the same process: a library's ratio is of this time
-        if ladder.flops:
-            row["flops_per_second"] = table["flops"] / median
-        else:
-            row["of_limit"] = (read + written) / median / limit
+            row["python_seconds"] = row["seconds"]  # the same process: a library's ratio is of this time
     if not reference.sampled and not sweep:
-        rows.append({"name": "NumPy", "kind": "cpu", "shape": list(shape), "seconds": reference.seconds})
+        rows.append({"name": "NumPy", "kind": "cpu", "shape": list(shape), "seconds": reference_seconds})
     table["python"] = {"about": f"torch {torch.__version__}, triton {triton.__version__}"}
     console.clear_progress()
     return table
@@ -220,14 +107,6 @@ def _table(day, ladder, rungs, kind, shape, sweep, file=None):
 
 def _of_launch(launch, problem):
     return lambda: launch(*problem.arguments)
-
-
-def _store(problem, made):
-    """A contestant's results, where it gives them back, into the problem's outputs."""
-    for output, result in zip(problem.outputs, _as_list(made) if made is not None else []):
-        if tuple(result.shape) != tuple(output.shape) or result.dtype != output.dtype:
-            raise ValueError(f"a result of {tuple(result.shape)} {result.dtype}, expected {tuple(output.shape)} {output.dtype}")
-        output.copy_(result)
 
 
 class Skip(Exception):
@@ -243,41 +122,11 @@ def _contestants(day, ladder):
     return [(name, make) for of, name, make in load(path).CONTESTANTS if of == ladder.name]
 
 
-def _race(runners):
-    """{name: [seconds]}, by turns; before each launch the cache is written over and the device kept busy. The first round warms up."""
-    seconds, spent, flush = {name: [] for name in runners}, 0.0, torch.empty(2 * _l2(), dtype=torch.int8, device="cuda")
-    for lap in range(_MOST + 1):
-        if lap > _LEAST and spent >= _SECONDS * len(runners):
-            break
-        for name, body in runners.items():
-            once = _timed(body, flush)
-            if lap:
-                seconds[name].append(once)
-                spent += once
-    return seconds
-
-
-def _timed(body, flush):
-    flush.zero_()
-    start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-    torch.cuda._sleep(_BUSY)
-    start.record()
-    body()
-    end.record()
-    end.synchronize()
-    return start.elapsed_time(end) / 1e3
-
-
-def _limit(moved):
+def _limit(moved, timed):
     """Bytes a second of this GPU's own copy of as many bytes, its best launch."""
     source = torch.empty(max(1, moved // 2), dtype=torch.int8, device="cuda")
-    target, flush = torch.empty_like(source), torch.empty(2 * _l2(), dtype=torch.int8, device="cuda")
-    best = min(_timed(lambda: target.copy_(source), flush) for _ in range(20))
-    return 2 * source.numel() / best
-
-
-def _l2():
-    return torch.cuda.get_device_properties(0).L2_cache_size
+    target = torch.empty_like(source)
+    return 2 * source.numel() / min(timed(lambda: target.copy_(source)) for _ in range(20))
 
 
 def _machine(day, command, tables):

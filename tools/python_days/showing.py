@@ -8,7 +8,7 @@ import numpy as np
 
 from days_cli import console, outputs, result_table
 from days_cli.errors import WRONG
-from python_days import cases, device, plain
+from python_days import adapters, cases, device, plain
 
 
 def run(day, chosen, given):
@@ -46,7 +46,7 @@ def _table(day, ladder, rungs, kind, shape, file):
             table["rows"].append({"name": rung, "kind": "variant", "result": "skip", "reason": cases.not_interpreted(ladder, rung)})
             continue
         try:
-            outcome = cases.run(ladder, launch, cases.Case(kind, shape))
+            outcome = cases.run(cases.Case(kind, shape), adapters.of(ladder, launch))
         except plain.Unavailable as error:
             table["rows"].append({"name": rung, "kind": "variant", "result": "skip", "reason": str(error)})
             continue

@@ -13,13 +13,13 @@ from pathlib import Path
 
 from days_cli import console, metrics, paths
 from days_cli.errors import WRONG
-from python_days import cases, counters, plain
+from python_days import adapters, cases, counters, plain
 
 
 def run(day, counted):
     """counted(ladder, rung, launch, kind, shape, wave): what the program's `count` answers."""
     results = _Results(day)
-    on_gpu = os.environ.get("DAYS_BACKEND") == "cuda"
+    on_gpu = adapters.on_gpu()
     compiler = _Compiler(day) if any(ladder.by == "triton" for ladder in day.ladders) else None
     for ladder in day.ladders:
         for rung in ladder.rungs:
@@ -127,7 +127,7 @@ def _complaint(outcome):
 
 def orders_of(ladder):
     """The orders of programs, or of threads, in which small cases are run; () where no order can matter."""
-    return plain.ORDERS if ladder.by == "triton" or ladder.orders else ()
+    return adapters.ORDERS if ladder.by == "triton" or ladder.orders else ()
 
 
 def _interpreted(results, ladder, rung, launch):
@@ -139,14 +139,14 @@ def _interpreted(results, ladder, rung, launch):
         grouped.setdefault((case.kind, case.shape), []).append(case)
     for group in grouped.values():
         results.case(ladder, _name(rung, group[0]), lambda g=group: "\n".join(filter(None, (
-            _prefixed(case, _complaint(cases.run(ladder, launch, case))) for case in g))))
+            _prefixed(case, _complaint(cases.run(case, adapters.of(ladder, launch)))) for case in g))))
     if not orders_of(ladder):
         return
     small = [case for (kind, _), group in grouped.items() for case in group[:1] if kind == ladder.types[0] and cases.is_small(ladder, case)]
     for order in orders_of(ladder)[1:]:
         chosen = small if os.environ.get("DAYS_TEST_ALL") else small[-3:]
         results.case(ladder, f"{rung}/{ladder.types[0]}_{order}", lambda o=order, c=chosen: "\n".join(filter(None, (
-            _prefixed(case, _complaint(cases.run(ladder, launch, case, o))) for case in c))))
+            _prefixed(case, _complaint(cases.run(case, adapters.of(ladder, launch, o)))) for case in c))))
 
 
 def _compiled_only(results, ladder, rung, launch):
@@ -154,11 +154,11 @@ def _compiled_only(results, ladder, rung, launch):
     every = cases.all_cases(ladder, rung)
     for case in every:
         if case.refused:
-            results.case(ladder, f"{_name(rung, case)}_{case.refused.replace(' ', '_')}", lambda c=case: _complaint(cases.run(ladder, launch, c)))
+            results.case(ladder, f"{_name(rung, case)}_{case.refused.replace(' ', '_')}", lambda c=case: _complaint(cases.run(c, adapters.of(ladder, launch))))
     first = next(case for case in every if not case.refused and 0 not in case.shape)
 
     def tried():
-        outcome = cases.run(ladder, launch, first)
+        outcome = cases.run(first, adapters.of(ladder, launch))
         if cases.lacks_standin(outcome):
             raise plain.Unavailable(f"{rung}, {cases.not_interpreted(ladder, rung)}")
         return _complaint(outcome) or "the interpreter runs it: take it out of the ladder's compiled_only"
@@ -170,10 +170,9 @@ def _prefixed(case, said):
 
 
 def _on_gpu(results, ladder, rung, launch):
-    from python_days import on_gpu
     for case in cases.all_cases(ladder, rung):
         name = _name(rung, case) + (f"_{case.inputs.replace(' ', '_')}" if case.inputs else "")
-        results.case(ladder, name, lambda c=case: _complaint(on_gpu.outcome(ladder, launch, c)))
+        results.case(ladder, name, lambda c=case: _complaint(cases.run(c, adapters.of(ladder, launch))))
 
 
 def _metrics(counted, ladder, rung, launch):
@@ -190,8 +189,8 @@ def _rejected(ladder, wrong, counted):
     for case in cases.all_cases(ladder, thin=True):
         if case.refused:
             continue
-        for order in orders_of(ladder) if orders_of(ladder) and cases.is_small(ladder, case) else plain.ORDERS[:1]:
-            said = _complaint(cases.run(ladder, wrong.launch, case, order))
+        for order in orders_of(ladder) if orders_of(ladder) and cases.is_small(ladder, case) else adapters.ORDERS[:1]:
+            said = _complaint(cases.run(case, adapters.of(ladder, wrong.launch, order)))
             if wrong.says in said:
                 return ""
             if said:

@@ -24,7 +24,6 @@ from python_days.tensors import Tensor
 _OURS = (os.path.dirname(triton.__file__) + os.sep, os.path.dirname(os.path.abspath(__file__)) + os.sep)
 _SPACE = 40  # argument k has the addresses from (k + 1) << 40
 _MANY = -2  # more than one program has read the element
-ORDERS = ("normal", "reversed", "shuffle")
 
 
 @dataclass
@@ -69,7 +68,7 @@ class Report:
 
 
 class Watch:
-    """A context: what is launched within it is watched. order: one of ORDERS. wave: so many programs are taken to run at the same time.
+    """A context: what is launched within it is watched. order: one of adapters.ORDERS. wave: so many programs are taken to run at the same time.
     written(tensor): which of its elements somebody has given a value, None for all. dealt: {"name", "accesses"} of each launch, how the
     compiler deals its accesses out (lanes.of_kernel)."""
 
