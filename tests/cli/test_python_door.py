@@ -113,6 +113,8 @@ class Own(support.Case):
         code, out, _ = self.days("asm", "--file", path)
         self.assertEqual(code, 0)
         self.assertRegex(out, r"   10 +\d+  tl.store.*4 LDG.32")
+        again = self.days("asm", "--file", self.file(KERNEL + ARRAYS, name="again.py"))[1]
+        self.assertRegex(again, r"\nagain.py\n(.*\n)*   10 +\d+  tl.store.*4 LDG.32")  # and not Triton's binary of the other file
 
     @unittest.skipUnless(python_setup.here(("torch",)), "no PyTorch here: ./days run 72 installs it")
     def test_tensors_of_pytorch(self):

@@ -4,6 +4,7 @@ used in a process of its own, in which triton was imported without its interpret
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import io
 import math
 import os
@@ -19,13 +20,22 @@ from triton._C.libtriton import ir, nvidia, passes
 from triton.backends.compiler import GPUTarget
 from triton.runtime.autotuner import Autotuner
 from triton.runtime.driver import driver
-from triton.runtime.jit import JITFunction, get_jit_fn_file_line
+from triton.runtime.jit import JITCallable, JITFunction, get_jit_fn_file_line
 
 from days_cli import sass
 from python_days import lanes
 from python_days.day import shown
 
 ARCHITECTURES = (75, 80, 90)
+_CACHE_KEY = JITCallable.cache_key
+
+
+def _with_file(function):
+    """A binary's lines name the file that it was compiled from, and Triton would take it for the same text in another file."""
+    return hashlib.sha256(f"{_CACHE_KEY.fget(function)} {function.fn.__code__.co_filename}".encode()).hexdigest()
+
+
+JITCallable.cache_key = property(_with_file)
 _TOOLS = Path(triton.__file__).parent / "backends" / "nvidia" / "bin"
 
 
