@@ -20,7 +20,7 @@ def _ladders(path, _stamp):
     for call in ast.walk(tree):
         if not (isinstance(call, ast.Call) and getattr(call.func, "id", "") == "Ladder"):
             continue
-        members = dict(zip(("name", "extents", "rungs"), call.args), **{word.arg: word.value for word in call.keywords})
+        members = dict(zip(("name", "extents", "rungs"), call.args), **{word.arg: word.value for word in call.keywords if word.arg})
         name, rungs = ast.literal_eval(members["name"]), ast.literal_eval(members["rungs"])
         exercise = members.get("exercise")
         if exercise is not None:

@@ -26,7 +26,7 @@ def main(folder):
         for rung in ladder.rungs if ladder.by == "triton" else ():
             launch = day.launch(rung)
             # Each architecture in the first type, the newest in the others.
-            for kind in ladder.types:
+            for kind in (kind for kind in ladder.types if ladder.takes_shape(rung, kind, ladder.show)):
                 for sm in compiled.ARCHITECTURES if kind == ladder.types[0] or os.environ.get("DAYS_TEST_ALL") else compiled.ARCHITECTURES[-1:]:
                     add(ladder, f"{rung}/{kind}_sm{sm}", refusal(ladder, launch, kind, sm))
             wanted = {key: value for key, value in ladder.counts.get(rung, {}).items() if counters.of_code(key)}

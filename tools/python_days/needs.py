@@ -29,6 +29,20 @@ def contiguous(**tensors):
             raise ValueError(f"{name} is not contiguous: its strides are {', '.join(map(str, _strides(tensor)))}")
 
 
+def floats(**tensors):
+    """Elements that a function of real numbers takes."""
+    for name, tensor in tensors.items():
+        if "float" not in _type(tensor):
+            raise ValueError(f"{name} is {_type(tensor)}, and it takes float32, float16 or bfloat16")
+
+
+def indices_of_32_bits(**tensors):
+    """Of kernels that count elements in int32: the last program's block must not run over."""
+    for name, tensor in tensors.items():
+        if tensor.numel() > 2**31 - 2**16:
+            raise ValueError(f"{name} has {tensor.numel():,} elements, and this kernel counts to {2**31 - 2**16:,}: hand it over in parts")
+
+
 def rows_dense(**tensors):
     """Of matrices: neighbours in a row are neighbours in memory; rows may lie apart."""
     for name, tensor in tensors.items():
