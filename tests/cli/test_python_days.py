@@ -488,6 +488,29 @@ class Interpreter(support.Case):
         file.write_text("c += a * b\n")
         self.assertEqual(python_judge._as_tf32(kernel, cases), "")
 
+    def test_dropouts_contestants_draw_masks_of_their_own(self):
+        """Day 21's check lets any mask pass that both ways share, and nothing else; PyTorch's own passes."""
+        text = f"""
+            import sys
+            sys.path[:0] = [{str(support.ROOT / "tools")!r}, {str(support.ROOT)!r}]
+            try:
+                import torch
+            except ImportError:
+                sys.exit(9)
+            from types import SimpleNamespace
+            from day21_triton_dropout.tests.contestants import any_mask, autograd, native
+            x, dy, p, half = torch.arange(1.0, 5001), -torch.arange(1.0, 5001), 0.1, torch.arange(5000) % 2
+            problem = SimpleNamespace(inputs=[x, dy, 7, p])
+            for made in (autograd(torch, problem)(), native(torch, problem)(), (x, dy), (x * half / (1 - p), dy / (1 - p)),
+                         (x * half / (1 - p), dy * half / (1 - p))):
+                print(any_mask(made, problem))
+            """
+        done = subprocess.run([_python().path, "-B", "-c", textwrap.dedent(text)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False, text=True)
+        if done.returncode == 9:
+            self.skipTest("PyTorch is not here")
+        self.assertEqual(done.stdout.splitlines(), ["", "", "y[0] is 1, expected 0 or 1.11111", "position 0 is kept one way and dropped the other",
+                                                    "2,500 of 5,000 are kept, expected about 4,500"], done.stderr)
+
     def test_a_file_without_pytorch(self):
         (self.folder / "kernel.py").write_text("import torch\n")
         text = f"""

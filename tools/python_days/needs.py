@@ -85,6 +85,16 @@ def matmul(a, b, c):
     product(a, b, c)
 
 
+def dropout(seed, p, x):
+    """Of a random mask for x's elements: a share, a seed of 64 bits, and positions of which a fourth is counted in 31 bits."""
+    if not 0 <= p <= 1:
+        raise ValueError(f"p is {p}, and the share that is dropped lies between 0 and 1")
+    if not -2 ** 63 <= seed < 2 ** 63:
+        raise ValueError(f"the seed is {seed}, which does not fit into 64 bits with a sign")
+    if x.numel() > 2 ** 33:
+        raise ValueError(f"x has {x.numel():,} elements, and positions are counted up to {2 ** 33:,}")
+
+
 def address(array):
     """Where the elements of an array or a tensor begin."""
     return array.data_ptr() if hasattr(array, "data_ptr") else array.ctypes.data

@@ -138,6 +138,14 @@ class Tensor:
         return self
 
 
+def new_empty(like, shape, kind):
+    """A launcher's own memory, of a type by its name, where the tensor lies: without a GPU this file's, else PyTorch's."""
+    if isinstance(like, Tensor):
+        return like.new_empty(shape, dtype=TYPES[kind][0])
+    import torch
+    return torch.empty(shape, dtype=getattr(torch, TYPES[kind][0]), device=like.device)
+
+
 def empty(shape, kind):
     array = aligned(shape, TYPES[kind][1])
     array.reshape(-1).view(np.uint8)[...] = POISON
