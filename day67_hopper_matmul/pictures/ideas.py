@@ -3,7 +3,7 @@
 
     tools/pictures.py 67
 """
-from drawing import EMPTY, GLOBAL, INK, OUTPUT, SHARED, SOFT, THREADS, WHITE, Card, constant, picture
+from drawing import GLOBAL, OUTPUT, SHARED, SOFT, THREADS, WHITE, Card, constant, picture
 
 DAY = "day67_hopper_matmul/"
 STAGES = constant(DAY + "03_ring.cu", "kStages")
