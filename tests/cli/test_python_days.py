@@ -548,6 +548,12 @@ class Interpreter(support.Case):
         self.assertTrue(63 < abs(exp / exact - 1) * 2 ** 24 < 64, exp)
         self.assertTrue(0 < denormal < 2.0 ** -126)
 
+    def test_what_a_gpu_drops_a_nan_in(self):
+        keep = "propagate_nan=tl.PropagateNan.ALL"
+        kept = self.values_of(["tl.minimum(z + float('nan'), 3.0)", "tl.maximum(3.0, z + float('nan'))", "tl.clamp(z + float('nan'), -1.0, 1.0)",
+                               f"tl.minimum(z + float('nan'), 3.0, {keep})", f"tl.clamp(z + float('nan'), -1.0, 1.0, {keep})", "tl.clamp(z + 5, -1.0, 1.0)"])
+        self.assertEqual([value if value == value else "nan" for value in kept], [3, 3, -1, "nan", "nan", 1])
+
     def test_an_fma_rounds_once_where_double_would_decide_a_tie(self):
         self.assertEqual(self.asked_of("pass", """
             from python_days.approximate import fma

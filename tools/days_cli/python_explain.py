@@ -205,14 +205,19 @@ def _besides(day, variant, collected):
     named = python_judge.named_of(day, ladder["asks"], metrics.TRITON) if ladder["by"] == "triton" else []
     if not named or not collected:
         return
-    values = [{**metrics.of_counts(counted), **metrics.of_code(next(one for one in made if one["sm"] == metrics.ARCHITECTURE))}
-              for counted, made in collected.values()]
+    values = [_values(*found) for found in collected.values()]
     across, width = max(len(metric.label) for metric in named) + 2, max(9, *(len(name) + 2 for name in collected))
     if len(collected) > 1:
         console.say(" " * across + "".join(f"{name:>{width}}" for name in collected))
     for metric in named:
-        console.say(f"{metric.label:{across}}" + "".join(f"{metric.shown(one[metric.key]):>{width}}" for one in values))
+        console.say(f"{metric.label:{across}}" + "".join(f"{metric.shown(one[metric.key]) if metric.key in one else '-':>{width}}" for one in values))
     console.say()
+
+
+def _values(counted, made):
+    """{a metric's key: its value} of what was counted and of what was compiled: without what nobody counted, or what the compiler refused."""
+    code = next(one for one in made if one["sm"] == metrics.ARCHITECTURE)
+    return {**(metrics.of_counts(counted) if counted["result"] != "compiled" else {}), **({} if "refused" in code else metrics.of_code(code))}
 
 
 def _bits(count):
@@ -250,14 +255,14 @@ def _day(day, given, more):
         if not found:
             console.say(f"{name:<{width}}  does not run with these flags")
             continue
-        interpreted = found[0]["result"] != "compiled"
         values = metrics.of_counts(found[0])
-        code = next(one for one in found[1] if one["sm"] == metrics.ARCHITECTURE)
-        values.update(metrics.of_code(code))
         count = f"{values['wave_reads']:.2f}" if found[0]["wave"] else "-" if wave else f"{values['writes_per_output']:.2f}"
         counted = f"{values['programs']:>10,}{values['reads_per_input']:>11.2f}{count:>12}{values['wasted_sectors']:>8.0%}"
-        counted = counted if interpreted else f"{'compiled, not interpreted':>{len(counted)}}"
-        console.say(f"{name:<{width}}{counted}{_bits(values['load_bits']):>13}{values['instructions']:>14}")
+        if found[0]["result"] == "compiled":
+            counted = f"{'compiled, not interpreted':>{len(counted)}}"
+        values = _values(*found)
+        code = f"{_bits(values['load_bits']):>13}{values['instructions']:>14}" if "instructions" in values else f"{'refused by the compiler':>27}"
+        console.say(f"{name:<{width}}{counted}{code}")
     console.say()
     if wave:
         console.say(f"wave/in: the same where each {wave} programs, which run at a time, share what they load.")

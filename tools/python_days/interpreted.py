@@ -136,6 +136,15 @@ def _mend_arithmetic():
                            ("create_rsqrt", approximate.rsqrt_ftz)):
         setattr(_Builder, name, lambda self, arg, by=function: self.unary_op(arg, by))
     _Builder.create_fma = lambda self, x, y, z: self.ternary_op(x, y, z, approximate.fma)
+    _Builder.create_minnumf = lambda self, x, y: self.binary_op(x, y, np.fmin)  # tl.minimum drops NaN unless told to keep it
+    _Builder.create_maxnumf = lambda self, x, y: self.binary_op(x, y, np.fmax)
+    clamp = _Builder.create_clampf
+
+    def create_clampf(self, x, low, high, propagate):
+        if propagate == tl.PropagateNan.ALL:
+            return clamp(self, x, low, high, propagate)
+        return self.binary_op(self.binary_op(x, low, np.fmax), high, np.fmin)
+    _Builder.create_clampf = create_clampf
 
 
 def _mend_foreign():
