@@ -58,7 +58,7 @@ def picture(name):
 
 def constant(path, name):
     """A number that a kernel file sets, `constexpr int kTile = 32;` (products and sums of numbers are worked out), or in Python a
-    line `TILE = 32` or `ROWS, COLS = 8, 128`.
+    line `TILE = 32`, `ROWS, COLS = 8, 128` or `SCALE = tl.constexpr(0.5)`.
 
     path is relative to the root of the repository. ValueError where the file has no such constant, so that a picture
     cannot go on showing what the kernel no longer does.
@@ -67,6 +67,8 @@ def constant(path, name):
     known = {}
     for names, numbers in re.findall(r"^([A-Z][\w, ]*) = ([\d, ]+)$", text, re.MULTILINE) if path.endswith(".py") else ():
         known.update(zip(names.split(", "), map(int, numbers.split(", "))))
+    for key, number in re.findall(r"^([A-Z]\w*) = tl\.constexpr\((-?[\d.]+(?:e-?\d+)?)\)", text, re.MULTILINE) if path.endswith(".py") else ():
+        known[key] = float(number)
     for found in re.findall(r"constexpr\s+\w+\s+(k\w+\s*=[^;]*?);", text):
         for part in found.split(","):
             key, _, right = part.partition("=")
