@@ -1135,7 +1135,8 @@ class CompiledOnly(support.Case):
         self.assertEqual(partly.verdict, "ok")
         self.assertIn("programs not counted: compiled, not interpreted", partly.about)
         self.assertIn("it takes two instructions of PTX; compiles for sm_75, sm_80 and sm_90", found[0].about)
-        self.assertEqual(set(python_judge.measure(python_judge.Kernel(day, "odd"))), {metric.key for metric in metrics.TRITON if metric.compiled})
+        self.assertEqual(set(python_judge.measure(python_judge.Kernel(day, "odd"))),
+                         {metric.key for metric in metrics.TRITON if metric.compiled} - {"wasted_sectors"})  # of the code and of what runs
         gates, _ = python_judge.asked_of(rungs.of_day(day)["odd"])
         self.assertLessEqual(set(gates), {metric.key for metric in metrics.TRITON if metric.compiled})
         code, out, _ = self.days("explain", "90")
