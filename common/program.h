@@ -21,6 +21,7 @@
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/check.h"
@@ -37,14 +38,51 @@ inline constexpr bool on_gpu() {
 #endif
 }
 
-// What a program is: its name in tables, what it does (for --help and --list), and how many elements of which
-// type it works on where --size does not say so.
+// A flag of a program's own, and what it allows. One that is called --size takes the place of the number of
+// elements that each program has under this name.
+struct Flag {
+  const char* name;  // "--steps"
+  const char* does;
+  enum class Kind { number, choice, file, toggle } kind;
+  int64_t preset = 0, least = 0, most = 0;  // of a number
+  std::vector<std::string> choices = {};    // the first is taken where the flag is not given
+};
+inline Flag number_flag(const char* name, const char* does, int64_t preset, int64_t least, int64_t most) {
+  return {name, does, Flag::Kind::number, preset, least, most};
+}
+inline Flag choice_flag(const char* name, const char* does, std::vector<std::string> choices) {
+  return {name, does, Flag::Kind::choice, 0, 0, 0, std::move(choices)};
+}
+// A file that is read: it has to be there.
+inline Flag file_flag(const char* name, const char* does) {
+  return {name, does, Flag::Kind::file};
+}
+inline Flag toggle_flag(const char* name, const char* does) {
+  return {name, does, Flag::Kind::toggle};
+}
+
+// What a program is: its name in tables, what it does (for --help and --list), how many elements of which type it
+// works on where --size does not say so, and its own flags.
 struct About {
   const char* name;
   const char* does;
   size_t gpu_size, cpu_size;
   const char* type = "fp32";
+  std::vector<Flag> flags = {};
 };
+
+// A table of a program's results. Its rows' speed is in bytes, or in units of the program's own.
+struct Table {
+  double read_bytes = 0, written_bytes = 0;  // by each row; 0 where speed is not in bytes
+  const char* limit = "";                    // the name of what limits them, if anything does
+  const char* unit = "";                     // "token": of each of these
+  double units = 0;                          // a row does so many
+  const char* part = "";                     // what tells this table from the program's others
+};
+
+struct Bound;  // common/compare.h
+template <class T>
+struct Type;
 
 // n elements of host memory that the GPU's copy engines can reach without help: they stay where they are
 // ("pinned") until they are freed.
@@ -87,16 +125,32 @@ class Program {
 
   size_t size() const;
 
-  // Compares every element; says which ones are wrong, and remembers it. NaN is wrong. Whether all are right.
-  bool compare(const float* got, const float* expected, size_t n, const char* name);
-  bool compare(const int* got, const int* expected, size_t n, const char* name);
-  bool compare(const uint32_t* got, const uint32_t* expected, size_t n, const char* name);
+  // Its own flags, as they were given.
+  int64_t number(const char* flag) const;
+  const std::string& choice(const char* flag) const;
+  const std::string& file(const char* flag) const;  // "" where there is none
+  bool on(const char* flag) const;
+
+  // Compares every element; says which ones are wrong, and remembers it. NaN is wrong. Whether all are right. T: a
+  // type of common/types.h with values of its own, from uint8_t to half. With common/compare.h included, an
+  // element may be off by a Bound, or by what a policy makes of it that needs no inputs: {1e-3, 1e-3}, days::relative.
+  template <class T>
+  bool compare(const T* got, const T* expected, size_t n, const char* name);
+  template <class T>
+  bool compare(const T* got, const T* expected, size_t n, const char* name, const Bound& bound);
+  template <class T, class Policy>
+  bool compare(const T* got, const T* expected, size_t n, const char* name, const Policy& policy) {
+    return compare(got, expected, n, name, static_cast<const Bound&>(policy(Type<T>{}, *this, *this)));
+  }
+
+  // It has done so many of its steps, which is shown while it runs and told where it dies. unit: "step".
+  void progress(size_t done, size_t of, const char* unit);
 
   // The device lacks something: "needs sm_90". The program ends well, having said so.
   void skip(const std::string& reason);
 
-  // Of this program's table of results: what all its rows read and write, 0 where speed is not in bytes; the
-  // name of what limits them, if anything does.
+  // Begins a table of results: the rows that follow are of it. A program that names none has one without speed.
+  void table(const Table& table);
   void table(double read_bytes, double written_bytes, const char* limit = "");
   // A row of it; best: the seconds that the limit allows, 0 where there is none.
   void row(const std::string& name, const Timing& timing, double best = 0);

@@ -10,11 +10,11 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "common/buffer.h"
+#include "common/compare.h"
 #include "common/device.h"
 #include "common/graph.h"
 #include "common/program.h"
@@ -119,16 +119,22 @@ struct Layer {
 
   size_t elements(int each) const { return static_cast<size_t>(tokens) * static_cast<size_t>(each); }
 
-  void run(cudaStream_t stream) const {
+  void normalize(cudaStream_t stream) const {
     day12::layer_norm_persistent<half>(
         {x.data(), gamma.data(), beta.data(), norm.data(), mean.data(), rstd.data(), tokens, kWidth, kEps},
         stream);
-    day66::matmul_grouped<half>({norm.data(), to_q.data(), q.data(), tokens, kDim, kWidth}, stream);
-    day66::matmul_grouped<half>({norm.data(), to_k.data(), k.data(), tokens, kDim, kWidth}, stream);
-    day66::matmul_grouped<half>({norm.data(), to_v.data(), v.data(), tokens, kDim, kWidth}, stream);
+  }
+  void attend(cudaStream_t stream) const {
     day43::attention_wide<half>({q.data(), k.data(), v.data(), o.data(), lse.data(), kBatch, 1, seq, seq,
                                  kDim, 1 / std::sqrt(static_cast<float>(kDim)), true},
                                 stream);
+  }
+  void run(cudaStream_t stream) const {
+    normalize(stream);
+    day66::matmul_grouped<half>({norm.data(), to_q.data(), q.data(), tokens, kDim, kWidth}, stream);
+    day66::matmul_grouped<half>({norm.data(), to_k.data(), k.data(), tokens, kDim, kWidth}, stream);
+    day66::matmul_grouped<half>({norm.data(), to_v.data(), v.data(), tokens, kDim, kWidth}, stream);
+    attend(stream);
     day66::matmul_grouped<half>({o.data(), back.data(), projected.data(), tokens, kWidth, kDim}, stream);
     day66::linear_fused<half>(
         {{projected.data(), to_inner.data(), inner.data(), tokens, kInner, kWidth}, bias.data()}, stream);
@@ -141,12 +147,8 @@ struct Layer {
 };
 
 // Right to within what rounding to fp16 and sums of fp16's products leave.
-void near(days::Program& program, const Halves& got_halves, const std::vector<float>& expected,
-          const char* name) {
-  std::vector<float> got = floats(got_halves.download());
-  for (size_t i = 0; i < got.size(); ++i)
-    if (std::abs(got[i] - expected[i]) <= 2e-3f + 2e-3f * std::abs(expected[i])) got[i] = expected[i];
-  program.compare(got.data(), expected.data(), got.size(), name);
+void near(days::Program& program, const Halves& got, const std::vector<float>& expected, const char* name) {
+  program.compare(floats(got.download()).data(), expected.data(), expected.size(), name, {2e-3, 2e-3});
 }
 
 std::vector<uint32_t> bits(const Halves& values) {
@@ -161,10 +163,9 @@ std::vector<uint32_t> bits(const Halves& values) {
 }
 
 void run_layer(days::Program& program) {
-  if (program.size() > 4096) throw std::invalid_argument("--size is a sequence of 1 to 4096 tokens");
   if (!days::sm_80.met(days::query_device())) return program.skip("needs sm_80");
   const days::Stream stream;
-  const Layer layer(static_cast<int>(program.size()));
+  const Layer layer(static_cast<int>(program.number("--size")));
   layer.run(stream);
   CUDA_CHECK(cudaStreamSynchronize(stream));
 
@@ -192,19 +193,37 @@ void run_layer(days::Program& program) {
   std::vector<std::vector<uint32_t>> first;
   for (const Halves* values : made) first.push_back(bits(*values));
   const days::Graph graph(stream, [&] { layer.run(stream); });
-  for (const char* turn : {"the graph's first launch", "the graph's second launch"}) {
+  const size_t launches = static_cast<size_t>(program.number("--launches"));
+  for (size_t launch = 1; launch <= launches; ++launch) {
+    program.progress(launch, launches, "launch");
     for (const Halves* values : made)
       CUDA_CHECK(cudaMemsetAsync(values->data(), 0xff, values->size() * sizeof(half), stream));
     graph.launch(stream);
     CUDA_CHECK(cudaStreamSynchronize(stream));
     for (size_t i = 0; i < first.size(); ++i)
-      program.compare(bits(*made[i]).data(), first[i].data(), first[i].size(), turn);
+      program.compare(bits(*made[i]).data(), first[i].data(), first[i].size(),
+                      ("launch " + std::to_string(launch) + " of the graph").c_str());
   }
+  if (!days::on_gpu()) return;
+  const double tokens = layer.tokens;
+  program.table({.unit = "token", .units = tokens, .part = "whole"});
+  program.row("launches", days::time_streams({stream}, 20, [&] { layer.run(stream); }));
+  program.row("graph", days::time_streams({stream}, 20, [&] { graph.launch(stream); }));
+  program.table({.unit = "token", .units = tokens, .part = "parts"});
+  program.row("layer norm", days::time_streams({stream}, 20, [&] { layer.normalize(stream); }));
+  program.row("attention", days::time_streams({stream}, 20, [&] { layer.attend(stream); }));
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  const days::About about{"layer", "a transformer's layer on three days' kernels", 512, 75, "fp16"};
+  const days::About about{
+      .name = "layer",
+      .does = "a transformer's layer on three days' kernels",
+      .gpu_size = 0,
+      .cpu_size = 0,
+      .type = "fp16",
+      .flags = {days::number_flag("--size", "tokens of a sequence", days::on_gpu() ? 512 : 75, 1, 4096),
+                days::number_flag("--launches", "launches of the graph", 2, 1, 1000)}};
   return days::program(argc, argv, about, [](days::Program& program) { run_layer(program); });
 }

@@ -57,7 +57,7 @@ def table_lines(table):
         limit = result_files.scaled(table, table["limit"]["per_second"])
         said = f"; the limit is this device's own {table['limit']['name']}, {number(limit)} {unit}, measured in the same run"
     cells = (row_cells(row, table, library) for row in table["rows"] if row.get("reason") != f"no {table['type']}")
-    return [f"**{table['ladder']}**, {result_files.size(table, ' × ')} {table['type']}{said}.", "",
+    return [f"**{result_files.name(table)}**, {result_files.size(table, ' × ')} {table['type']}{said}.", "",
             f"| rung | time | {unit} | of limit | × {library['name'] if library else 'library'} |",
             "|---|---|---|---|---|", *("| " + " | ".join(row) + " |" for row in cells), ""]
 
@@ -110,7 +110,7 @@ def gpu_of(results):
 
 
 def section(table):
-    return ["## " + f"{table['ladder']} {result_files.size(table, ' × ')} {table['type']}", "", *table_lines(table)]
+    return ["## " + f"{result_files.name(table)} {result_files.size(table, ' × ')} {table['type']}", "", *table_lines(table)]
 
 
 def further(results):

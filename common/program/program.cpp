@@ -3,12 +3,19 @@
 // Behind common/program.h. A program is linked with this file and with core.cpp, and not with the harness.
 #include "common/program.h"
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <cerrno>
+#include <charconv>
+#include <cmath>
 #include <cstring>
 #include <exception>
+#include <map>
 #include <new>
 #include <stdexcept>
 
+#include "common/compare.h"
 #include "common/device.h"
 #include "common/error.h"
 #include "common/harness/text.h"
@@ -25,6 +32,17 @@ struct Row {
   std::string name;
   Timing timing;
   double best;
+};
+
+struct Rows : Table {
+  std::vector<Row> rows = {};
+
+  double best() const {
+    double least = 0;
+    for (const Row& row : rows)
+      if (row.best > 0 && (least == 0 || row.best < least)) least = row.best;
+    return least;
+  }
 };
 
 struct Operation {
@@ -48,10 +66,64 @@ size_t parse_size(const std::string& text) {
   return value;
 }
 
+// What a flag of a program's own was given.
+struct Given {
+  int64_t number = 0;
+  std::string text;
+  bool on = false;
+};
+
+std::string listed(const std::vector<std::string>& words, const char* last) {
+  std::string text;
+  for (size_t i = 0; i < words.size(); ++i)
+    text += (i == 0 ? "" : i + 1 == words.size() ? last : ", ") + words[i];
+  return text;
+}
+
+Given parse(const Flag& flag, const std::string& text) {
+  const std::string name = flag.name;
+  Given given{0, text, true};
+  if (flag.kind == Flag::Kind::number) {
+    const char* const end = text.data() + text.size();
+    const auto [at, error] = std::from_chars(text.data(), end, given.number);
+    if (error != std::errc() || at != end || given.number < flag.least || given.number > flag.most)
+      throw std::invalid_argument(name + " is a number from " + std::to_string(flag.least) + " to " +
+                                  std::to_string(flag.most) + ", not \"" + text + "\"");
+    given.text.clear();
+  } else if (flag.kind == Flag::Kind::choice) {
+    if (std::find(flag.choices.begin(), flag.choices.end(), text) == flag.choices.end())
+      throw std::invalid_argument(name + " is " + listed(flag.choices, " or ") + ", not \"" + text + "\"");
+  } else if (flag.kind == Flag::Kind::file) {
+    std::FILE* const file = std::fopen(text.c_str(), "rb");
+    // A folder can be opened, and not read.
+    const bool good = file != nullptr && (std::fgetc(file) != EOF || std::ferror(file) == 0);
+    const int error = errno;
+    if (file != nullptr) static_cast<void>(std::fclose(file));
+    if (!good) throw std::invalid_argument(name + " is a file: " + text + ": " + std::strerror(error));
+  }
+  return given;
+}
+
+std::string help(const Flag& flag) {
+  std::string left = "  " + std::string(flag.name), right = flag.does;
+  if (flag.kind == Flag::Kind::number) {
+    left += " N";
+    right += ", " + std::to_string(flag.least) + " to " + std::to_string(flag.most) + " (" +
+             std::to_string(flag.preset) + ")";
+  } else if (flag.kind == Flag::Kind::choice) {
+    left += " NAME";
+    right += ": " + listed(flag.choices, " or ") + " (" + flag.choices.at(0) + ")";
+  } else if (flag.kind == Flag::Kind::file) {
+    left += " FILE";
+  }
+  left.resize(std::max<size_t>(20, left.size() + 2), ' ');
+  return left + right + "\n";
+}
+
 template <class T>
-std::string number(T value) {
+std::string text_of(T value) {
   char text[32];
-  std::snprintf(text, sizeof text, "%.10g", static_cast<double>(value));
+  std::snprintf(text, sizeof text, "%.10g", to_double(value));
   return value == value ? text : "nan";  // its sign bit says nothing
 }
 
@@ -67,88 +139,110 @@ struct Program::State {
   About about;
   size_t size = 0, compared = 0;
   bool help = false, wrong = false, recording = false;
+  double worst = 0;  // the largest error of all that was compared
   std::string json, timeline, skipped;
-  double read = 0, written = 0;
-  const char* limit = "";
-  std::vector<Row> rows;
+  std::map<std::string, Given> given;
+  std::vector<Rows> tables;
   std::vector<Operation> operations;
 
+  const Given& own(const std::string& flag, Flag::Kind kind) const {
+    const auto found = given.find(flag);
+    for (const Flag& one : about.flags)
+      if (flag == one.name && kind == one.kind && found != given.end()) return found->second;
+    throw std::logic_error(std::string(about.name) + " asks for " + flag +
+                           ", which its About has not, or has as another kind");
+  }
+
+  Rows& table() {
+    if (tables.empty()) tables.emplace_back();
+    return tables.back();
+  }
+
   template <class T>
-  bool compare(const T* got, const T* expected, size_t n, const char* name) {
+  bool compare(const T* got, const T* expected, size_t n, const char* name, const Bound& bound) {
     constexpr size_t kShown = 3;
     size_t differ = 0;
+    double most = 0;
     for (size_t i = 0; i < n; ++i) {
       if (got[i] == expected[i]) continue;
+      const double want = to_double(expected[i]), error = std::abs(to_double(got[i]) - want);
+      if (std::isnan(error) || error > most) most = error;
+      if (error <= bound.absolute + bound.relative * std::abs(want) && error > 0 && std::isfinite(want))
+        continue;
       if (++differ <= kShown)
-        std::printf("%s[%zu] is %s, expected %s\n", name, i, number(got[i]).c_str(),
-                    number(expected[i]).c_str());
+        std::printf("%s[%zu] is %s, expected %s\n", name, i, text_of(got[i]).c_str(),
+                    text_of(expected[i]).c_str());
     }
     compared += n;
     if (differ > 0) {
-      std::printf("%s: %zu of %zu elements are wrong\n", name, differ, n);
+      const bool bounded = bound.absolute > 0 || bound.relative > 0;
+      std::printf("%s: %zu of %zu elements are wrong%s\n", name, differ, n,
+                  bounded ? (", the worst by " + text_of(most)).c_str() : "");
       wrong = true;
     }
+    if (std::isfinite(most)) worst = std::max(worst, most);
     return differ == 0;
   }
 
-  double best() const {
-    double least = 0;
-    for (const Row& row : rows)
-      if (row.best > 0 && (least == 0 || row.best < least)) least = row.best;
-    return least;
-  }
-
+  void results_of(Json& out, const Rows& table) const;
   std::string results() const;
   std::string times();
 };
 
-// One table, docs/results.md.
-std::string Program::State::results() const {
-  const double bytes = read + written;
-  Json out;
-  out.open('{');
-  out.member("schema", 1);
-  out.member("day", "");  // ./days bench knows
-  out.member("command", "bench");
-  write_machine(out, query_device());
-  out.key("tables");
-  out.open('[');
+void Program::State::results_of(Json& out, const Rows& table) const {
+  const double bytes = table.read_bytes + table.written_bytes, work = table.units > 0 ? table.units : bytes;
   out.open('{');
   out.member("ladder", about.name);
+  if (*table.part != 0) out.member("part", table.part);
   out.member("type", about.type);
   out.key("shape");
   out.open('{');
-  out.member("n", size);
+  const auto own = given.find("--size");
+  if (own == given.end()) {
+    out.member("n", size);
+  } else if (own->second.text.empty()) {
+    out.member("n", own->second.number);
+  } else {
+    out.member("size", own->second.text);
+  }
   out.close();
-  out.member("read_bytes", read);
-  out.member("written_bytes", written);
+  out.member("read_bytes", table.read_bytes);
+  out.member("written_bytes", table.written_bytes);
   out.member("flops", 0);
+  if (table.units > 0) {
+    out.key("work");
+    out.open('{');
+    out.member("unit", table.unit);
+    out.member("units", table.units);
+    out.close();
+  }
   out.member("verified", "reference");
-  if (best() > 0 && bytes > 0) {
+  if (table.best() > 0 && work > 0) {
     out.key("limit");
     out.open('{');
-    out.member("name", limit);
-    out.member("per_second", bytes / best());
+    out.member("name", table.limit);
+    out.member("per_second", work / table.best());
     out.close();
   }
   out.key("rows");
   out.open('[');
-  for (const Row& row : rows) {
+  for (const Row& row : table.rows) {
     out.open('{');
     out.member("name", row.name);
     out.member("kind", "variant");
     out.member("result", wrong ? "fail" : "ok");
     if (!wrong && row.timing.seconds > 0) {
-      out.member("worst_error", 0);
+      out.member("worst_error", worst);
       out.member("seconds", row.timing.seconds);
       out.member("noise", row.timing.noise);
       out.member("runs", row.timing.runs);
       if (bytes > 0) out.member("bytes_per_second", bytes / row.timing.seconds);
+      if (table.units > 0) out.member("units_per_second", table.units / row.timing.seconds);
       if (row.best > 0) out.member("of_limit", row.best / row.timing.seconds);
     }
     out.close();
   }
-  if (!skipped.empty()) {
+  if (!skipped.empty() && &table == &tables.back()) {
     out.open('{');
     out.member("name", about.name);
     out.member("kind", "variant");
@@ -158,6 +252,19 @@ std::string Program::State::results() const {
   }
   out.close();
   out.close();
+}
+
+// docs/results.md
+std::string Program::State::results() const {
+  Json out;
+  out.open('{');
+  out.member("schema", 1);
+  out.member("day", "");  // ./days bench knows
+  out.member("command", "bench");
+  write_machine(out, query_device());
+  out.key("tables");
+  out.open('[');
+  for (const Rows& table : tables) results_of(out, table);
   out.close();
   out.close();
   return out.text() + "\n";
@@ -197,17 +304,34 @@ Program::Program(int argc, char** argv, const About& about) : state_(std::make_u
   State& s = *state_;
   s.about = about;
   s.size = on_gpu() ? about.gpu_size : about.cpu_size;
+  std::vector<std::string> known;
+  for (const Flag& own : about.flags) {
+    s.given[own.name] = {own.preset, own.kind == Flag::Kind::choice ? own.choices.at(0) : "", false};
+    known.push_back(own.name);
+  }
+  if (s.given.count("--size") == 0) known.push_back("--size");
+  known.insert(known.end(), {"--json", "--timeline", "--help"});
   for (int i = 1; i < argc; ++i) {
     const std::string flag = argv[i];
     if (flag == "--help" || flag == "-h") {
       s.help = true;
       continue;
     }
-    if (flag != "--size" && flag != "--json" && flag != "--timeline")
-      throw std::invalid_argument("there is no flag " + flag + "; see --help");
+    const auto own = std::find_if(about.flags.begin(), about.flags.end(),
+                                  [&](const Flag& one) { return flag == one.name; });
+    if (own == about.flags.end() && std::find(known.begin(), known.end(), flag) == known.end())
+      throw std::invalid_argument("there is no flag " + flag +
+                                  (about.flags.empty() ? "" : "; there are " + listed(known, " and ")) +
+                                  "; see --help");
+    if (own != about.flags.end() && own->kind == Flag::Kind::toggle) {
+      s.given[flag] = parse(*own, "");
+      continue;
+    }
     if (i + 1 == argc) throw std::invalid_argument(flag + " needs a value");
     const std::string value = argv[++i];
-    if (flag == "--size") {
+    if (own != about.flags.end()) {
+      s.given[flag] = parse(*own, value);
+    } else if (flag == "--size") {
       s.size = parse_size(value);
     } else {
       (flag == "--json" ? s.json : s.timeline) = value;
@@ -219,25 +343,63 @@ Program::~Program() = default;
 size_t Program::size() const {
   return state_->size;
 }
-bool Program::compare(const float* got, const float* expected, size_t n, const char* name) {
-  return state_->compare(got, expected, n, name);
+int64_t Program::number(const char* flag) const {
+  return state_->own(flag, Flag::Kind::number).number;
 }
-bool Program::compare(const int* got, const int* expected, size_t n, const char* name) {
-  return state_->compare(got, expected, n, name);
+const std::string& Program::choice(const char* flag) const {
+  return state_->own(flag, Flag::Kind::choice).text;
 }
-bool Program::compare(const uint32_t* got, const uint32_t* expected, size_t n, const char* name) {
-  return state_->compare(got, expected, n, name);
+const std::string& Program::file(const char* flag) const {
+  return state_->own(flag, Flag::Kind::file).text;
+}
+bool Program::on(const char* flag) const {
+  return state_->own(flag, Flag::Kind::toggle).on;
+}
+
+template <class T>
+bool Program::compare(const T* got, const T* expected, size_t n, const char* name) {
+  return state_->compare(got, expected, n, name, Bound());
+}
+template <class T>
+bool Program::compare(const T* got, const T* expected, size_t n, const char* name, const Bound& bound) {
+  return state_->compare(got, expected, n, name, bound);
+}
+#define DAYS_COMPARES(T)                                                   \
+  template bool Program::compare(const T*, const T*, size_t, const char*); \
+  template bool Program::compare(const T*, const T*, size_t, const char*, const Bound&)
+DAYS_COMPARES(float);
+DAYS_COMPARES(double);
+DAYS_COMPARES(half);
+DAYS_COMPARES(bf16);
+DAYS_COMPARES(int8_t);
+DAYS_COMPARES(uint8_t);
+DAYS_COMPARES(int16_t);
+DAYS_COMPARES(int32_t);
+DAYS_COMPARES(uint32_t);
+DAYS_COMPARES(int64_t);
+#undef DAYS_COMPARES
+
+void Program::progress(size_t done, size_t of, const char* unit) {
+  State& s = *state_;
+  const std::string text = std::string(unit) + " " + std::to_string(done) + " of " + std::to_string(of);
+  progress_at(std::string(s.about.name) + ", " + text);
+  if (isatty(1) == 0 || isatty(2) == 0) return;
+  // What is printed next begins in the same column, and takes its place.
+  std::fflush(stdout);
+  std::fprintf(stderr, done < of ? "\033[K%s\r" : "\033[K", text.c_str());
 }
 void Program::skip(const std::string& reason) {
   state_->skipped = reason;
 }
+void Program::table(const Table& table) {
+  if (table.units > 0 && *table.unit == 0) throw std::logic_error("a table's units have no name");
+  state_->tables.push_back({table});
+}
 void Program::table(double read_bytes, double written_bytes, const char* limit) {
-  state_->read = read_bytes;
-  state_->written = written_bytes;
-  state_->limit = limit;
+  table({read_bytes, written_bytes, limit});
 }
 void Program::row(const std::string& name, const Timing& timing, double best) {
-  state_->rows.push_back({name, timing, best});
+  state_->table().rows.push_back({name, timing, best});
 }
 void Program::record(const Callable<>& work) {
   if (state_->timeline.empty()) return;
@@ -253,7 +415,10 @@ bool Program::recording() const {
 
 int Program::finish() {
   State& s = *state_;
-  if (!s.json.empty()) write(s.json, s.results());
+  if (!s.json.empty()) {
+    s.table();  // one at least
+    write(s.json, s.results());
+  }
   if (!s.timeline.empty()) write(s.timeline, s.times());
   if (s.wrong) {
     std::printf("FAIL: %s\n", s.about.name);
@@ -321,10 +486,12 @@ int program(int argc, char** argv, const About& about, const Callable<Program&>&
   try {
     Program made(argc, argv, about);
     if (made.state_->help) {
+      std::printf("%s: %s\n", about.name, about.does);
+      for (const Flag& flag : about.flags) std::printf("%s", help(flag).c_str());
+      if (made.state_->given.count("--size") == 0) std::printf("  --size N          elements\n");
       std::printf(
-          "%s: %s\n  --size N          elements\n  --json FILE       what was measured (docs/results.md)\n"
-          "  --timeline FILE   when each operation began and ended, by CUDA events\n",
-          about.name, about.does);
+          "  --json FILE       what was measured (docs/results.md)\n"
+          "  --timeline FILE   when each operation began and ended, by CUDA events\n");
     } else {
       body(made);
       CUDA_CHECK(cudaDeviceSynchronize());

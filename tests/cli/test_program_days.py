@@ -269,6 +269,27 @@ class Day(support.Case):
         self.scripts["day93"] = '[ "$2" = 1 ] && { echo "y[0] is 0, expected 1"; exit 1; }; echo "ok: 4"'
         self.assertIn("1 correct    FAIL  1 element\n", self.days("check", "93")[1])
 
+    def test_sizes_that_are_no_numbers(self):
+        self.write(NOTE.replace("gates: [", "sizes: [tiny, small]\ngates: ["))
+        self.scripts["day93"] = 'case "$2" in ""|tiny) echo "ok: 4";; small) [ -n "$SIMT_ORDER" ] && exit 1; echo "ok: 4";; *) exit 2;; esac'
+        out = self.days("check", "93")[1]
+        self.assertIn("1 correct    ok    3 sizes, each element compared", out)
+        self.assertIn("2 race-free  FAIL", out)  # the last of them in other orders
+        self.scripts["day93"] = '[ "$2" = small ] && exit 1; echo "ok: 4"'
+        self.assertIn("1 correct    FAIL  --size small\n", self.days("check", "93")[1])
+
+    def test_tables_of_one_size_in_units_of_their_own(self):
+        rows = [result_row("step", 2e6, units_per_second=300.0)]
+        tables = [table_of(rows, ladder="one", part=part, work={"unit": "token", "units": 600}, limit={"name": "model", "per_second": 600.0})
+                  for part in ("fused", "plain")]
+        found = result_file(tables, day="day93_copies")
+        text = result_table.render(found)
+        self.assertIn("Day 93 one fused, 16384 x 16384 fp32", text)
+        self.assertIn("Limit = its own model, 600 tokens/s", " ".join(text.split()))
+        self.assertRegex(text, r"step +ok +0 +2\.00 s +300 ")
+        self.assertEqual([results.key_text(table) for table in results.main_tables(found)],
+                         ["one fused fp32 16384x16384", "one plain fp32 16384x16384"])
+
     def test_gates(self):
         self.scripts["day93"] = f"""echo "ok: 4 elements are right"
 [ -n "$SIMT_TIMELINE" ] && cat > "$SIMT_TIMELINE" <<END

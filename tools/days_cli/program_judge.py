@@ -15,7 +15,7 @@ from days_cli.errors import ENVIRONMENT, WRONG, DaysError
 from days_cli.metrics import Metric
 from days_cli.stages import Stage
 
-_SIZES = ("", "1", "257", "10007")  # "": the program's own
+_SIZES = ("1", "257", "10007")  # beside the program's own; of threads and streams in other orders the last
 _WANTED = re.compile(r"(\w+) *(<=|>=) *(\d+(?:\.\d+)?)%")
 
 
@@ -25,11 +25,12 @@ _METRICS = metrics.by_key((*metrics.TIMELINE, _SPEED))
 
 @dataclass
 class Exercise:
-    """What the front matter says: goal, starts, solution, gates."""
+    """What the front matter says: goal, starts, solution, gates, and the words for --size where they are no numbers of elements."""
     goal: str
     starts: str
     solution: str
     gates: list  # of (Metric, its bound)
+    sizes: tuple = _SIZES
 
 
 def exercise_of(day):
@@ -49,7 +50,7 @@ def exercise_of(day):
             raise DaysError(f"{note}: a gate is {' or '.join(_METRICS)}, <= or >=, and a share in %, not {text}",
                             code=WRONG)
         gates.append((dataclasses.replace(_METRICS[found[1]], most=found[2] == "<="), float(found[3]) / 100))
-    return Exercise(str(front["goal"]), front["starts"], front["solution"], gates)
+    return Exercise(str(front["goal"]), front["starts"], front["solution"], gates, tuple(map(str, front.get("sizes", _SIZES))))
 
 
 @dataclass
@@ -57,6 +58,7 @@ class Judged:
     """The program that is judged: the learner's file, or one of the day's own."""
     day: object
     source: str  # below the root
+    sizes: tuple = _SIZES
 
     def build(self, backend="simt", checked=False):
         return run_build.build_programs(self.day, [self.source], backend, checked)[self.source]
@@ -85,18 +87,18 @@ def _wrong(ended):
 
 def correct(judged):
     program = judged.build()
-    for size in _SIZES:
+    for size in ("", *judged.sizes):  # "": the program's own
         lines = _wrong(_run(program, ["--size", size] if size else []))
         if lines:
-            return Stage("correct", "FAIL", f"{size} element{'s' if size != '1' else ''}" if size else "the program's own size", lines)
-    return Stage("correct", "ok", f"{len(_SIZES)} sizes, each element compared")
+            return Stage("correct", "FAIL", f"{size} element{'s' if size != '1' else ''}" if size.isdecimal() else f"--size {size}" if size else "the program's own size", lines)
+    return Stage("correct", "ok", f"{1 + len(judged.sizes)} sizes, each element compared")
 
 
 def race_free(judged):
     """Every access watched; threads, blocks and streams in three orders."""
     program = judged.build(checked=True)
     for order in stages.ORDERS:
-        lines = _wrong(_run(program, ["--size", "10007"], SIMT_ORDER=order))
+        lines = _wrong(_run(program, ["--size", judged.sizes[-1]], SIMT_ORDER=order))
         if lines:
             return Stage("race-free", "FAIL", f"streams and threads in {order.partition(':')[0]} order", lines)
     return Stage("race-free", "ok", f"{len(stages.ORDERS)} orders of streams and threads, every access watched")

@@ -83,7 +83,7 @@ def ladder(found, table):
     bottom = first + pitch * len(rows)
     at = lambda value: left + (right - left) * value / top  # noqa: E731
     unit = results.unit(table)
-    parts = [_text(16, 26, f"{table['ladder']}, {results.size(table, ' × ')} {table['type']}", 15, bold=True)]
+    parts = [_text(16, 26, f"{results.name(table)}, {results.size(table, ' × ')} {table['type']}", 15, bold=True)]
     step = nice_step(top, 5)
     for i in range(int(top / step) + 1):
         parts += [_line(at(i * step), first - 4, at(i * step), bottom, _FAINT),
@@ -334,7 +334,7 @@ def pictures(found):
     """[(file's name, SVG, what it shows)]: of each ladder its main table, and each of its sweeps. Of a program day a table may
     hold a single row, or times without a rate: neither makes a plot."""
     gpu = results.slug(found["device"]["name"])
-    made = [(f"results_{gpu}_{table['ladder']}.svg", ladder(found, table), alt(table))
+    made = [(f"results_{gpu}_{results.name(table).replace(' ', '_')}.svg", ladder(found, table), alt(table))
             for table in results.main_tables(found) if _can_be_drawn(table)]
     plots = {}
     for table in (table for tables in results.sweeps(found) for table in tables):

@@ -65,7 +65,7 @@ def limit_text(table, when):
 
 
 def heading(found, table):
-    text = f"Day {int(found['day'][3:5])} {table['ladder']}, {results.size(table)} {table['type']}"
+    text = f"Day {int(found['day'][3:5])} {results.name(table)}, {results.size(table)} {table['type']}"
     if table["read_bytes"] + table["written_bytes"] > 0:
         text += f", {bytes_text(table['read_bytes'])} in + {bytes_text(table['written_bytes'])} out"
     return fold(text)

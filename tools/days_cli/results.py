@@ -121,13 +121,18 @@ def save(path, results):
     return target, remarks
 
 
+def name(table):
+    """The ladder's, with what tells a program's tables apart."""
+    return f"{table['ladder']} {table['part']}" if table.get("part") else table["ladder"]
+
+
 def key(table):
-    return table["ladder"], table["type"], tuple(table["shape"].items()), bool(table.get("sweep"))
+    return name(table), table["type"], tuple(table["shape"].items()), bool(table.get("sweep"))
 
 
 def key_text(table):
     """As dayNN_bench --tables writes it."""
-    return f"{table['ladder']} {table['type']} {size(table, 'x')}" + (" sweep" if table.get("sweep") else "")
+    return f"{name(table)} {table['type']} {size(table, 'x')}" + (" sweep" if table.get("sweep") else "")
 
 
 def size(table, between=" x "):
@@ -135,7 +140,7 @@ def size(table, between=" x "):
 
 
 def title(table):
-    return f"{table['ladder']} {size(table)} {table['type']}"
+    return f"{name(table)} {size(table)} {table['type']}"
 
 
 def library(table):
@@ -154,8 +159,8 @@ def main_tables(found):
     chosen = {}
     for table in found["tables"]:
         ran = sum(row["kind"] == "variant" and row["result"] == "ok" for row in table["rows"])
-        if not table.get("sweep") and ran > chosen.get(table["ladder"], (-1,))[0]:
-            chosen[table["ladder"]] = ran, table
+        if not table.get("sweep") and ran > chosen.get(name(table), (-1,))[0]:
+            chosen[name(table)] = ran, table
     return [table for _, table in chosen.values()]
 
 
@@ -183,18 +188,19 @@ def in_flops(table):
 
 
 def unit(table):
-    return "TFLOP/s" if in_flops(table) else "GB/s"
+    """Of a table's speeds; a program may have one of its own, and then counts units a second as they are."""
+    return f"{table['work']['unit']}s/s" if table.get("work") else "TFLOP/s" if in_flops(table) else "GB/s"
 
 
 def scaled(table, per_second):
-    return per_second / (1e12 if in_flops(table) else 1e9)
+    return per_second if table.get("work") else per_second / (1e12 if in_flops(table) else 1e9)
 
 
 def rate(table, row):
     """In unit(table); None where the row has no time, or is a CPU's on another shape without a rate of its own."""
     if not row.get("seconds"):
         return None
-    own = row.get("flops_per_second" if in_flops(table) else "bytes_per_second")
+    own = row.get("units_per_second" if table.get("work") else "flops_per_second" if in_flops(table) else "bytes_per_second")
     if own is None and row["kind"] == "cpu" and row["shape"] == list(table["shape"].values()):
         own = (table.get("flops") or table["read_bytes"] + table["written_bytes"]) / row["seconds"]
     return scaled(table, own) if own else None

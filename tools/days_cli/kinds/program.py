@@ -85,14 +85,14 @@ def check(day, name=None):
     else:
         title = source = checking.started(day, f"a copy of {day.target}/exercise.cu")
     console.say(f"{title}: {exercise.goal}")
-    return checking.judged(day, program_judge.run_stages(program_judge.Judged(day, source), exercise.gates, stages.print_stage), name)
+    return checking.judged(day, program_judge.run_stages(program_judge.Judged(day, source, exercise.sizes), exercise.gates, stages.print_stage), name)
 
 
 def judged(day, name, _=""):
     """({goal, starts, solution, gates} of the exercise, the stages of a program); "exercise" is the skeleton."""
     source = f"{day.target}/exercise.cu" if name == program_day.EXERCISE else program_day.source_of(day, name)
     exercise = program_judge.exercise_of(day)
-    return vars(exercise), program_judge.run_stages(program_judge.Judged(day, source), exercise.gates, lambda stage: None)
+    return vars(exercise), program_judge.run_stages(program_judge.Judged(day, source, exercise.sizes), exercise.gates, lambda stage: None)
 
 
 def solution(day):
