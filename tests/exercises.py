@@ -94,7 +94,8 @@ def filled(day):
     if len(parts) != len(code) - 1:
         raise ValueError(f"hint 3 of day {day.label} has {len(code) - 1} holes, and {path.name} fills {len(parts)}")
     code = code[0] + "".join(part + after for part, after in zip(parts, code[1:]))
-    return re.sub(rf"^ +{re.escape(day.kind.blank)}\n", lambda _: code, exercises.skeleton(day).read_text(encoding="utf-8"), count=1,
+    whole = r"^@triton\.jit\n(?:.*\n)*?" if code.startswith("@triton") else ""  # a kernel with its head takes the place of all of it
+    return re.sub(rf"{whole}^ +{re.escape(day.kind.blank)}\n", lambda _: code, exercises.skeleton(day).read_text(encoding="utf-8"), count=1,
                   flags=re.MULTILINE)
 
 
