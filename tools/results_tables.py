@@ -221,7 +221,7 @@ def unmeasured():
     """{note: its text} of days with a ladder that the GPU of their note has not measured: they say so where the results will be;
     None where a note has no markers."""
     texts = {}
-    for ladder in sorted(ROOT.glob("day[0-9][0-9]_*/ladder.cpp")):
+    for ladder in sorted(ROOT.glob("day[0-9][0-9]_*/ladder.[cp][py]*")):
         note = ladder.parent / "README.md"
         text = read(note)
         gpu = result_files.shown_in(text)

@@ -95,6 +95,22 @@ def dropout(seed, p, x):
         raise ValueError(f"x has {x.numel():,} elements, and positions are counted up to {2 ** 33:,}")
 
 
+def nf4(codes, absmax, table, n, y):
+    """Of numbers of 4 bits: codes ((n + 1) // 2) uint8, absmax (ceil(n / 64)) and table (16) fp32, y (n), each dense. Kernels count places
+    in 32 bits, a program's length beyond n."""
+    if n > 2**31 - 2**16:
+        raise ValueError(f"n is {n}, and it takes at most 2^31 - 2^16 = {2**31 - 2**16}")
+    for name, tensor, kinds, count in (("codes", codes, ("uint8",), (n + 1) // 2), ("absmax", absmax, ("float32",), -(-n // 64)),
+                                       ("table", table, ("float32",), 16), ("y", y, ("bfloat16", "float16", "float32"), n)):
+        if _type(tensor) not in kinds:
+            raise ValueError(f"{name} is {_type(tensor)}, and it takes {' or '.join(kinds)}")
+        if str(getattr(tensor, "device", "cpu")) != str(getattr(codes, "device", "cpu")):
+            raise ValueError(f"{name} is on {tensor.device}, and codes on {codes.device}")
+        if tuple(tensor.shape) != (count,):
+            raise ValueError(f"{name} is {_shape(tensor)}, and for n = {n} it takes {count}")
+    contiguous(codes=codes, absmax=absmax, table=table, y=y)
+
+
 def address(array):
     """Where the elements of an array or a tensor begin."""
     return array.data_ptr() if hasattr(array, "data_ptr") else array.ctypes.data
