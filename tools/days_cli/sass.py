@@ -138,7 +138,7 @@ def kind(instruction):
 
 # A column of the table each, in this order; everything else is "other".
 GROUPS = (
-    ("global", re.compile(r"(LDG|STG|LD|ST|RED|ATOM|ATOMG|LDGSTS|UBLKCP|UBLKRED|UTMALDG|UTMASTG|UTMAREDG)(\.|$)")),
+    ("global", re.compile(r"(LDG|STG|LD|ST|RED|REDG|ATOM|ATOMG|LDGSTS|UBLKCP|UBLKRED|UTMALDG|UTMASTG|UTMAREDG)(\.|$)")),
     ("texture", re.compile(r"(TEX|TLD|TLD4|TXD)(\.|$)")),
     ("shared", re.compile(r"(LDS|STS|LDSM|STSM|ATOMS)(\.|$)")),
     ("spilled", re.compile(r"(LDL|STL)(\.|$)")),

@@ -35,8 +35,8 @@ class _Access:
         if self.op == later.op != "store" or self.high < later.low or later.high < self.low:
             return None
         both, mine, its = np.intersect1d(self.elements, later.elements, return_indices=True)
-        if not self.shape and not later.shape and "load" not in (self.op, later.op):
-            return None  # of a single number one thread stores, and all load
+        if not self.shape and not later.shape and later.op == "store":
+            return None  # one thread stores a single number, which all load; those that load it late store nothing
         if self.shape == later.shape != ():
             apart = self.places[mine] != later.places[its]
             for one in (self, later):  # several places have the element

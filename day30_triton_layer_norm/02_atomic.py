@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: MIT
+"""Backward, a program a row. dx is the row's own; dgamma and dbeta are sums over all rows, and each program adds what its row has by
+tl.atomic_add. Two atomics an element, each of which, unless told otherwise, also orders all other accesses of its thread: L2's
+atomics and the fences around them bound it.
+"""
+import triton
+import triton.language as tl
+
+from day30_triton_layer_norm import shared
+
+
+@triton.jit
+def atomic_kernel(dy_ptr, x_ptr, gamma_ptr, mean_ptr, rstd_ptr, dx_ptr, dgamma_ptr, dbeta_ptr, cols, BLOCK: tl.constexpr):
+    row = tl.program_id(0)
+    i = tl.arange(0, BLOCK)  # (BLOCK,)
+    there = i < cols
+    at = row.to(tl.int64) * cols + i
+    x = tl.load(x_ptr + at, mask=there, other=0.0).to(tl.float32)
+    dy = tl.load(dy_ptr + at, mask=there, other=0.0).to(tl.float32)
+    gamma = tl.load(gamma_ptr + i, mask=there, other=0.0).to(tl.float32)
+    mean, rstd = tl.load(mean_ptr + row), tl.load(rstd_ptr + row)
+    xhat, a = (x - mean) * rstd, gamma * dy
+    dx = rstd * (a - tl.sum(a, 0) / cols - xhat * (tl.sum(a * xhat, 0) / cols))
+    tl.store(dx_ptr + at, dx, mask=there)
+    tl.atomic_add(dgamma_ptr + i, dy * xhat, mask=there)
+    tl.atomic_add(dbeta_ptr + i, dy, mask=there)
+
+
+def launch(dy, x, gamma, mean, rstd, dx, dgamma, dbeta):
+    shared.needs_backward(dy, x, gamma, mean, rstd, dx, dgamma, dbeta)
+    rows, cols = x.shape
+    dgamma.zero_()
+    dbeta.zero_()
+    atomic_kernel[(rows,)](dy, x, gamma, mean, rstd, dx, dgamma, dbeta, cols, **shared.launch_of(cols))
