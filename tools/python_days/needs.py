@@ -53,6 +53,32 @@ def rows_dense(**tensors):
             raise ValueError(f"{name}'s columns lie {_strides(tensor)[1]} elements apart, not side by side")
 
 
+def transposed(x, y):
+    """Of y = x^T: two matrices of one type, rows dense; y is as wide as x is high, and shares no memory with it."""
+    same_type(x=x, y=y)
+    rows_dense(x=x, y=y)
+    if tuple(y.shape) != tuple(x.shape)[::-1]:
+        raise ValueError(f"x is {_shape(x)}, so its transpose is {x.shape[1]} x {x.shape[0]}, and y is {_shape(y)}")
+    apart(x=x, y=y)
+    within_int32(x=x, y=y)
+
+
+def apart(**tensors):
+    """No two of them share memory."""
+    places = {name: (address(tensor), address(tensor) + _reach(tensor) * tensor.element_size()) for name, tensor in tensors.items()}
+    for name, (first, last) in places.items():
+        for other, (start, end) in places.items():
+            if name < other and max(first, start) < min(last, end):
+                raise ValueError(f"{name} and {other} overlap in memory, and what is stored to one would be loaded of the other")
+
+
+def within_int32(**tensors):
+    """Numbers of elements fit into 32 bits, in which Triton computes addresses unless a kernel says otherwise."""
+    for name, tensor in tensors.items():
+        if _reach(tensor) >= 1 << 31:
+            raise ValueError(f"{name} reaches over {_reach(tensor):,} elements, and this kernel counts to 2,147,483,647: transpose it in parts")
+
+
 def number(**values):
     """A finite number that is no tensor."""
     for name, value in values.items():
@@ -140,6 +166,11 @@ def int32(number):
 def _strides(tensor):
     """In elements; NumPy has them in bytes."""
     return tuple(tensor.stride()) if hasattr(tensor, "stride") else tuple(step // tensor.itemsize for step in tensor.strides)
+
+
+def _reach(tensor):
+    """Elements from the first to the last, gaps and all."""
+    return 1 + sum((extent - 1) * step for extent, step in zip(tensor.shape, _strides(tensor))) if math.prod(tensor.shape) else 0
 
 
 def _type(tensor):
