@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Transpose a matrix with wide loads and stores, and few accesses of shared memory.
+"""Transpose a matrix with loads and stores of 16 bytes.
 
     ./days check 29     how far you are
     ./days hint 29      the next of three hints
@@ -7,8 +7,9 @@
 You may take for granted what needs.transposed() asks for: one type, y as wide as x is high, and in both matrices neighbours of a
 row side by side, rows x_pitch and y_pitch elements apart.
 
-  1. Load the tile of x whose rows and columns are there, and store it to its transposed place in y.
-  2. Then choose ROWS and COLS: both powers of two, with a product of at most 4,096.
+  1. Which elements of the tile are there? A mask says so.
+  2. Load them from x.
+  3. Store them to their transposed places in y.
 """
 import triton
 import triton.language as tl
