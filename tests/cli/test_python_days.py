@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Python days: what ./days reads of a ladder.py, which Python it takes, what it refuses; and, where NumPy and Triton are, what the
 interpreter hides and tools/python_days shows: each report has a kernel that causes it."""
+import importlib.util
 import json
 import math
 import os
@@ -92,6 +93,32 @@ class Ladders(support.Case):
             code, _, err = self.days("hint", "90", "wide")
             self.assertIn(says, " ".join(err.split()))
             self.assertNotEqual(code, 0)
+
+    def test_matrices_that_a_transpose_refuses(self):
+        """What no test of a day can allocate."""
+        class Matrix:
+            def __init__(self, rows, cols, pitch, at):
+                self.shape, self.dtype, self._strides, self._at = (rows, cols), "float32", (pitch, 1), at
+
+            def stride(self):
+                return self._strides
+
+            def element_size(self):
+                return 4
+
+            def data_ptr(self):
+                return self._at
+        of = importlib.util.spec_from_file_location("needs", support.ROOT / "tools" / "python_days" / "needs.py")  # the package asks for NumPy
+        needs, far = importlib.util.module_from_spec(of), 1 << 40
+        of.loader.exec_module(needs)
+        needs.transposed(Matrix(46340, 46340, 46340, 0), Matrix(46340, 46340, 46340, far))
+        for x, y, said in ((Matrix(65536, 65536, 65536, 0), Matrix(65536, 65536, 65536, far), "x reaches over 4,294,967,296 elements"),
+                           (Matrix(3, 2, 2, 0), Matrix(2, 3, 1 << 31, far), "y reaches over 2,147,483,651 elements"),
+                           (Matrix(3, 2, 2, 0), Matrix(2, 3, 3, 20), "x and y overlap in memory"),
+                           (Matrix(3, 2, 2, 0), Matrix(3, 2, 2, far), "its transpose is 2 x 3, and y is 3 x 2")):
+            with self.assertRaisesRegex(ValueError, said):
+                needs.transposed(x, y)
+        needs.transposed(Matrix(3, 2, 2, 0), Matrix(2, 3, 3, 24))
 
     def test_wrong_words(self):
         for words, says in ((("test", "90", "--checked"), "nothing of a Python day is built"), (("test", "90", "--preset", "cpu"), "CMake"),
