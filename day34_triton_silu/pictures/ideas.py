@@ -29,7 +29,7 @@ def over():
     size, block = 36, 4
     words = ["dg"] * block + ["g"] * 2 * block
     fills = {i: OUTPUT if i < block else WHITE if i < 2 * block else GLOBAL for i in range(3 * block)}
-    row = card.cells(92, "", words, 24, size, 36, GLOBAL, fills=fills, inks={i: BAD for i in range(block, 2 * block)})
+    row = card.cells(92, "", words, 24, size, 36, GLOBAL, fills=fills, inks=dict.fromkeys(range(block, 2 * block), BAD))
     for number, (state, colour) in enumerate((("has written", GOOD), ("has read", BAD), ("not begun", SOFT))):
         place = row.cells(number * block, number * block + block - 1)
         card.text(place.x, 80, f"program {number}", 15, SOFT)

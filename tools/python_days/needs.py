@@ -30,14 +30,6 @@ def contiguous(**tensors):
             raise ValueError(f"{name} is not contiguous: its strides are {', '.join(map(str, _strides(tensor)))}")
 
 
-def apart(**tensors):
-    """No two share memory: what is written to one would change another that is still to be read."""
-    ends = sorted((tensor.data_ptr(), tensor.data_ptr() + tensor.numel() * tensor.element_size(), name) for name, tensor in tensors.items() if tensor.numel())
-    for (_, end, name), (begin, _, other) in zip(ends, ends[1:]):
-        if begin < end:
-            raise ValueError(f"{name} and {other} share memory: each needs its own")
-
-
 def floats(**tensors):
     """Elements that a function of real numbers takes."""
     for name, tensor in tensors.items():
