@@ -138,6 +138,23 @@ def nf4(codes, absmax, table, n, y):
     contiguous(codes=codes, absmax=absmax, table=table, y=y)
 
 
+def batch_norm(x, gamma, beta, running_mean, running_var, eps, y, mean, rstd):
+    """Of batch norm with channels side by side: x and y (rows, cols), all else (cols) in fp32."""
+    same_type(x=x, y=y)
+    rows_dense(x=x, y=y)
+    contiguous(x=x, y=y)
+    same_shape(x=x, y=y)
+    if x.shape[0] < 2:
+        raise ValueError(f"x has {x.shape[0]} rows, and a variance needs two")
+    for name, one in (("gamma", gamma), ("beta", beta), ("running_mean", running_mean), ("running_var", running_var), ("mean", mean),
+                      ("rstd", rstd)):
+        if _type(one) != "float32" or tuple(one.shape) != (x.shape[1],):
+            raise ValueError(f"{name} is {_shape(one)} of {_type(one)}, and x's {x.shape[1]} channels want as many of float32")
+        contiguous(**{name: one})
+    if not eps > 0:
+        raise ValueError(f"eps is {eps}, and a channel that is the same throughout needs more than 0")
+
+
 def address(array):
     """Where the elements of an array or a tensor begin."""
     return array.data_ptr() if hasattr(array, "data_ptr") else array.ctypes.data
