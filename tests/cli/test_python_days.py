@@ -650,6 +650,22 @@ class Interpreter(support.Case):
         self.assertEqual(self.run_kernel(several.format(axis=None, of="many"), "x * 0 + 256", helpers=helpers)[0], "ok")
         self.assertEqual(self.run_kernel(several.format(axis=0, of="total"), "x * 16", helpers=helpers)[0], "fail")
 
+    def test_what_a_kernel_takes_another_process_compiles(self):
+        few, many, again, refused = self.asked_of("tl.store(y_ptr + i, tl.load(x_ptr + i, mask=there) + tl.arange(0, B), mask=there)", """
+            from python_days import device
+            from python_days.tensors import Tensor
+            x = Tensor.of(np.zeros(64), "fp32")
+            found = [list(device.taken(kernel.k, x, x, 40, B=size, num_warps=1)) for size in (32, 2048, 2048)]
+            try:
+                device.taken(kernel.k, x, x, 40, B=33, num_warps=1)
+            except RuntimeError as error:
+                found.append(str(error))
+            """)
+        self.assertEqual((few[1], many[1]), (0, 0))
+        self.assertTrue(8 <= few[0] < many[0] <= 255, (few, many))
+        self.assertEqual(many, again)
+        self.assertIn("power of 2", refused)
+
     def test_dot_of_fp32_has_ten_digits_unless_it_is_told_otherwise(self):
         dot = ("x = tl.load(x_ptr + i, mask=there, other=0.0)\nsquare = tl.broadcast_to(x[:, None], (B, B)) * (tl.arange(0, B)[None, :] == "
                "tl.arange(0, B)[:, None])\nones = tl.full((B, B), 1.0, tl.float32)\nmade = tl.dot(square, ones{0})\n"

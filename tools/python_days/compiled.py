@@ -6,15 +6,18 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import io
+import json
 import math
 import os
 import re
 import subprocess
+import sys
 import tempfile
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import numpy as np
 import triton
 from triton._C.libtriton import ir, nvidia, passes
 from triton.backends.compiler import GPUTarget
@@ -24,7 +27,9 @@ from triton.runtime.jit import JITCallable, JITFunction, get_jit_fn_file_line
 
 from days_cli import sass
 from python_days import lanes
-from python_days.day import shown
+from python_days.day import load, shown
+from python_days.ladder import Maker
+from python_days.tensors import Tensor
 
 ARCHITECTURES = (75, 80, 90)
 _CACHE_KEY = JITCallable.cache_key
@@ -182,15 +187,34 @@ def _reason(error, said, kernel):
     return reason[:300], place
 
 
+def resources(kernel):
+    """(registers, bytes of stack) a thread of a binary."""
+    with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
+        file.write(kernel.asm["cubin"])
+        file.flush()
+        found = dict(re.findall(r"(REG|STACK):(\d+)", _said("cuobjdump", "--dump-resource-usage", file.name)))
+    return int(found.get("REG", 0)), int(found.get("STACK", 0))
+
+
+def answer(asked):
+    """Writes as JSON what device.taken() asks another process for: [registers a thread, bytes of shared memory] of a file's kernel."""
+    kernel = getattr(load(asked["file"]), asked["name"])
+    given = []
+    for one in asked["arguments"]:
+        tensor = Tensor.of(np.zeros(1), one["kind"]) if isinstance(one, dict) else one
+        given.append(Maker(one["kind"]).shifted(tensor) if isinstance(one, dict) and not one["aligned"] else tensor)
+    with _compiling(asked["sm"]):
+        made = kernel.warmup(*given, grid=(1,), num_warps=asked["warps"], **asked["constants"])
+    json.dump([resources(made)[0], made.metadata.shared], sys.stdout)
+
+
 def _kernel(name, kernel, lines):
     found = Kernel(name, kernel.metadata.num_warps, kernel.metadata.num_stages, kernel.metadata.shared)
     with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
         file.write(kernel.asm["cubin"])
         file.flush()
-        usage = _said("cuobjdump", "--dump-resource-usage", file.name)
         listing = _said("nvdisasm", "-gi" if lines else "-g", "-c", file.name)
-    resources = dict(re.findall(r"(REG|STACK):(\d+)", usage))
-    found.registers, found.stack = int(resources.get("REG", 0)), int(resources.get("STACK", 0))
+    found.registers, found.stack = resources(kernel)
     parsed = {kernel.metadata.name: sass.Kernel(kernel.metadata.name, name)}
     sass.read_nvdisasm(listing, parsed)
     found.lines, found.loads_before_barrier = parsed[kernel.metadata.name].lines, sass.loads_before_barrier(listing)

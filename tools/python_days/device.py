@@ -4,10 +4,15 @@ another. Members have PyTorch's names, so that a launcher reads both alike; ./da
 from __future__ import annotations
 
 import functools
+import hashlib
+import json
 import os
+import subprocess
+import sys
 from dataclasses import dataclass
+from pathlib import Path
 
-from days_cli import sass
+from days_cli import counting, paths, sass
 from days_cli.errors import USAGE, DaysError
 
 
@@ -79,3 +84,47 @@ def residents(found, registers, shared, warps):
     if not why:
         raise ValueError(f"the course does not know what a multiprocessor of sm_{sm} has: {found.name}")
     return count
+
+
+def taken(kernel, *arguments, num_warps=4, **constants):
+    """(registers a thread, bytes of shared memory a program) of a kernel with these arguments, which is compiled and not launched. In the
+    interpreter another process compiles it, for the assumed device, and what it finds is kept in build/."""
+    if os.environ.get("TRITON_INTERPRET") == "1":
+        return _elsewhere(kernel, arguments, num_warps, constants)
+    first = next(one for one in arguments if hasattr(one, "data_ptr"))
+    key = (kernel, str(getattr(first, "device", "")), num_warps, tuple(constants.items()), tuple(str(getattr(one, "dtype", type(one))) for one in arguments))
+    if key not in _taken:  # asked once, since the question takes as long as a launch
+        made = kernel.warmup(*arguments, grid=(1,), num_warps=num_warps, **constants)
+        _taken[key] = _resources(made, getattr(first, "is_cuda", False))
+    return _taken[key]
+
+
+_taken = {}
+
+
+def _resources(made, loaded):
+    """Of a binary: the driver tells once it is loaded, and where there is no driver NVIDIA's tool reads them."""
+    if loaded:
+        made._init_handles()
+        return made.n_regs, made.metadata.shared
+    from python_days import compiled
+    return compiled.resources(made)[0], made.metadata.shared
+
+
+def _elsewhere(kernel, arguments, num_warps, constants):
+    file, found = kernel.fn.__code__.co_filename, properties(arguments[0])
+    asked = {"file": file, "name": kernel.fn.__name__, "sm": 10 * found.major + found.minor, "warps": num_warps, "constants": constants, "path": sys.path,
+             "arguments": [{"kind": one.kind, "aligned": one.data_ptr() % 16 == 0} if hasattr(one, "data_ptr") else one for one in arguments]}
+    kept = paths.BUILD / "python-taken.json"
+    key = hashlib.sha256(json.dumps([asked, Path(file).read_text(encoding="utf-8")]).encode()).hexdigest()
+    known = counting.remembered(kept)
+    if key not in known:
+        environment = {name: value for name, value in os.environ.items() if name != "TRITON_INTERPRET"}
+        text = "import json, sys; given = json.load(sys.stdin); sys.path[:] = given['path']; from python_days import compiled; compiled.answer(given)"
+        done = subprocess.run([sys.executable, "-B", "-c", text], input=json.dumps(asked), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                              env=environment, check=False)
+        if done.returncode:
+            raise RuntimeError((done.stderr.strip().splitlines() or ["the compiler's process failed"])[-1])
+        known = {**counting.remembered(kept), key: json.loads(done.stdout)}
+        counting.remember(kept, known)
+    return tuple(known[key])

@@ -86,6 +86,17 @@ def number(**values):
             raise ValueError(f"{name} is {value!r}, and it takes a finite number")
 
 
+def summed(x, out):
+    """Of a sum of all elements: x of a float type, dense, and one fp32. Places are counted in 32 bits, with what a grid of programs walks on."""
+    contiguous(x=x, out=out)
+    if out.numel() != 1 or _type(out) != "float32":
+        raise ValueError(f"out is {_shape(out)} {_type(out)}, and a sum is one float32")
+    if not _type(x).startswith(("float", "bfloat")):
+        raise ValueError(f"x is {_type(x)}, and it takes floats")
+    if x.numel() > 2**31 - 2**26:
+        raise ValueError(f"x has {x.numel():,} elements, and it takes at most 2^31 - 2^26 = {2**31 - 2**26:,}")
+
+
 def product(a, b, c):
     """Of a matrix product C = A B: a (m, k), b (k, n), c (m, n), each dense."""
     same_type(a=a, b=b, c=c)
