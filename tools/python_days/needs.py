@@ -115,6 +115,23 @@ def linear(x, w, y):
         raise ValueError(f"x is {_shape(x)}, w {_shape(w)} and y {_shape(y)}, which is no layer")
 
 
+def norm_backward(dy, x, w, rstd, dx, dw, most):
+    """Of a norm's backward: dy, x and dx (rows, cols), whose rows may lie apart, w and dw (cols), rstd (rows) in fp32; `most` columns at most."""
+    same_type(dy=dy, x=x, w=w, dx=dx, dw=dw)
+    floats(x=x)
+    rows_dense(dy=dy, x=x, dx=dx)
+    same_shape(dy=dy, x=x, dx=dx)
+    same_shape(w=w, dw=dw)
+    contiguous(w=w, rstd=rstd, dw=dw)
+    rows, cols = x.shape
+    if (tuple(w.shape), tuple(rstd.shape)) != ((cols,), (rows,)):
+        raise ValueError(f"x is {rows} x {cols}, so w is {cols} and rstd {rows}, not {_shape(w)} and {_shape(rstd)}")
+    if _type(rstd) != "float32":
+        raise ValueError(f"rstd is {_type(rstd)}, and a row's scale wants all digits of float32")
+    if not 1 <= cols <= most:
+        raise ValueError(f"rows of {cols} elements: a program has registers for 1 to {most}")
+
+
 def matmul(a, b, c):
     """The same, all fp32."""
     for name, matrix in (("a", a), ("b", b), ("c", c)):

@@ -145,7 +145,7 @@ class Watch:
         """Counts one access of a program. Real addresses, and a mask without what lies outside. reads: what is stored depends on what was there."""
         builder = interpreter.interpreter_builder
         program = int(np.ravel_multi_index(builder.grid_idx, builder.grid_dim))
-        at, on = np.broadcast_arrays(pointers.data.astype(np.int64), getattr(mask, "data", mask))
+        at, on = np.broadcast_arrays(pointers.data.astype(np.int64), np.asarray(getattr(mask, "data", mask), bool))  # a bool of Python's came as int32
         where, real, inside = _source_line(), at.copy(), np.zeros(at.shape, bool)
         requests = self._dealing.requests(op, at.size, lanes.user_frames(_OURS)) if self._dealing else None
         owners = (at >> _SPACE) - 1
