@@ -83,7 +83,7 @@ def block_as_long_as_x(x, s, y):
 @triton.jit
 def narrow_kernel(x_ptr, y_ptr, n, s, BLOCK: tl.constexpr):
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    tl.store(y_ptr + i, s.to(tl.float16) * accurate_tanh(tl.load(x_ptr + i, mask=i < n).to(tl.float16).to(tl.float32)), mask=i < n)
+    tl.store(y_ptr + i, s * accurate_tanh(tl.load(x_ptr + i, mask=i < n).to(tl.float16).to(tl.float32)), mask=i < n)
 
 
 @must_reject(tanh, "elements are wrong")
