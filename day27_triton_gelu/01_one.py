@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """GELU with an element for each of a program's 128 threads. Whatever a thread needs besides its element, it works out for one: its number,
-the mask, two addresses, and the constants of erf.
+the mask and two addresses.
 """
 import triton
 import triton.language as tl

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Changed since stays: one word. tl.range(num_stages=2) has the compiler copy the next row into shared memory while this one is summed, with
-cp.async, so from compute capability 8.0 on. The num_stages of a launch does not: it is for loads that go into tl.dot.
+"""Changed since stays: one word. tl.range(num_stages=3) has the compiler copy the next row into shared memory while this one is summed, with
+cp.async, so from compute capability 8.0 on. Two stages give each load one place, which is taken while the row is summed. The num_stages of a
+launch is for loads that go into tl.dot.
 """
 import triton
 import triton.language as tl
@@ -15,7 +16,7 @@ def staged_kernel(dy_ptr, x_ptr, w_ptr, rstd_ptr, dx_ptr, part_ptr, rows, cols, 
     w = tl.load(w_ptr + i, mask=there, other=0.0).to(tl.float32)
     dw = tl.zeros((BLOCK,), tl.float32)
     first, step = tl.program_id(0).to(tl.int64), tl.num_programs(0)  # a matrix may have more than 2^31 elements
-    for row in tl.range(first, rows, step, num_stages=2):
+    for row in tl.range(first, rows, step, num_stages=3):
         dy = tl.load(dy_ptr + row * dy_pitch + i, mask=there, other=0.0).to(tl.float32)
         x = tl.load(x_ptr + row * x_pitch + i, mask=there, other=0.0).to(tl.float32)
         rstd = tl.load(rstd_ptr + row)

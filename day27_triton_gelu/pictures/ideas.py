@@ -38,7 +38,7 @@ def shared():
     for number in range(eight):
         place = card.box(24 + once + number * each, top + 110, each, 40, OUTPUT)
         card.text(place.x, top + 136, number, 15)
-    card.text(24, top + 184, "once: the index, the mask, addresses, erf's constants", 16, SOFT, "start")
+    card.text(24, top + 184, "once: the index, the mask, the addresses", 16, SOFT, "start")
     card.text(24, top + 208, "each: the formula", 16, SOFT, "start")
     return card
 
