@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Changed since partials: the second kernel. A program took 128 columns and the partial rows one after the other, so few programs had one
 load under way each. Now a program takes a tile of 64 partial rows and 32 columns at a time, of which all are asked for at once, and
-there are four times as many programs. The order of additions is fixed all the same.
+there are eight times as many programs. The order of additions is fixed all the same.
 """
 import triton
 import triton.language as tl
