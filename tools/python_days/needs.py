@@ -183,6 +183,21 @@ def batch_norm(x, gamma, beta, running_mean, running_var, eps, y, mean, rstd):
         raise ValueError(f"eps is {eps}, and a channel that is the same throughout needs more than 0")
 
 
+def blur(x, w, y):
+    """Of a blur: x and y (planes, rows, cols) dense, w fp32 of 2R + 1 weights. The radius R, which is 1 to 8."""
+    same_type(x=x, y=y)
+    floats(x=x)
+    if len(x.shape) != 3 or not x.numel():
+        raise ValueError(f"x is {_shape(x)}, and it takes planes x rows x columns, at least one of each")
+    same_shape(x=x, y=y)
+    if _type(w) != "float32" or len(w.shape) != 1 or w.shape[0] not in range(3, 18, 2):
+        raise ValueError(f"w is {_shape(w)} of {_type(w)}, and a radius of 1 to 8 has 3, 5 ... or 17 weights of float32")
+    contiguous(x=x, w=w, y=y)
+    apart(x=x, y=y)
+    indices_of_32_bits(x=x, y=y)
+    return w.shape[0] // 2
+
+
 def address(array):
     """Where the elements of an array or a tensor begin."""
     return array.data_ptr() if hasattr(array, "data_ptr") else array.ctypes.data
