@@ -157,6 +157,8 @@ TEST(FarIndex, IsOutOfBoundsWhereverItLeads) {
         index_far<<<1, 1>>>(p, distance, write);
         EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorIllegalAddress);
       });
+      // So near, another test may have freed what was there.
+      if (distance == -(1 << 20) && has(text, "error: use of freed global memory")) continue;
       EXPECT_SAYS(text, "error: out of bounds on global memory [simt-oob-global]\n" + kFile +
                             std::to_string(kFar + !write));
       EXPECT_SAYS(text, "a device buffer of 256 bytes");
