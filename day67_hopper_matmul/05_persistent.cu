@@ -46,18 +46,7 @@ __global__ void __launch_bounds__(kThreads, 1)
   for (int tile = static_cast<int>(blockIdx.x); tile < down * across; tile += static_cast<int>(gridDim.x)) {
     const Place place = place_of(tile, down, across);
     float sum[kN / 2] = {};
-    int before = 0;
-    for (int t = 0; t < steps; ++t, turn.next()) {
-      days::ptx::mbarrier_wait(&ring.full[turn.stage], turn.phase);
-      days::ptx::wgmma_fence();
-      multiply_stage(sum, ring.stage[turn.stage], mine);
-      days::ptx::wgmma_commit_group();
-      days::ptx::wgmma_wait_group<1>();
-      if (t > 0) ring.release(before);
-      before = turn.stage;
-    }
-    days::ptx::wgmma_wait_group<0>();
-    ring.release(before);
+    multiply_tile(sum, ring.stage, ring.full, mine, steps, turn, [&](int s) { ring.release(s); });
     store_slabs(shared.out[group - 1], c, place.row * kM + mine, place.col * kN, sum,
                 static_cast<uint32_t>(group));
   }

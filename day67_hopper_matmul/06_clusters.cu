@@ -73,18 +73,8 @@ __global__ void __launch_bounds__(kThreads, 1)
     for (int pair = first; pair < pairs; pair += clusters) {
       const Place place = place_of(pair, pairs_down, across);
       float sum[kN / 2] = {};
-      int before = 0;
-      for (int t = 0; t < steps; ++t, turn.next()) {
-        days::ptx::mbarrier_wait(&shared.full[turn.stage], turn.phase);
-        days::ptx::wgmma_fence();
-        multiply_stage(sum, shared.stage[turn.stage], mine);
-        days::ptx::wgmma_commit_group();
-        days::ptx::wgmma_wait_group<1>();
-        if (t > 0) release(&shared.empty[before]);
-        before = turn.stage;
-      }
-      days::ptx::wgmma_wait_group<0>();
-      release(&shared.empty[before]);
+      multiply_tile(sum, shared.stage, shared.full, mine, steps, turn,
+                    [&](int s) { release(&shared.empty[s]); });
       store_slabs(shared.out[group - 1], c, (place.row * kCluster + rank) * kM + mine, place.col * kN, sum,
                   static_cast<uint32_t>(group));
     }

@@ -18,6 +18,26 @@ __device__ __forceinline__ Place place_of(int tile, int down, int across) {
   return {first + rest % height, rest / height};
 }
 
+// sum (64 x kN) += a tile's rows from `row` on, over all `steps` along k, as in `roles`. turn goes on from tile to tile;
+// release(s): this warp has read stage s.
+template <class T, int kM, int kN, int kStages, class Release>
+__device__ __forceinline__ void multiply_tile(float (&sum)[kN / 2], const Stage<T, kM, kN> (&stages)[kStages],
+                                              uint64_t (&full)[kStages], int row, int steps,
+                                              days::Turn<kStages>& turn, const Release& release) {
+  int before = 0;
+  for (int t = 0; t < steps; ++t, turn.next()) {
+    days::ptx::mbarrier_wait(&full[turn.stage], turn.phase);
+    days::ptx::wgmma_fence();
+    multiply_stage(sum, stages[turn.stage], row);
+    days::ptx::wgmma_commit_group();
+    days::ptx::wgmma_wait_group<1>();
+    if (t > 0) release(before);
+    before = turn.stage;
+  }
+  days::ptx::wgmma_wait_group<0>();
+  release(before);
+}
+
 // A warpgroup's way out: two slabs of 64 x 64 take turns, swizzled as a and b.
 template <class T>
 struct alignas(1024) WayOut {

@@ -792,7 +792,7 @@ class Metrics(support.Case):
 
     def test_more_elements_than_int32_counts(self):
         text = (f"import sys; sys.path.insert(0, {str(support.ROOT / 'tools')!r})\nfrom python_days import needs\nclass Large:\n"
-                "    def __init__(self, count): self.numel = lambda: count\nneeds.indices_of_32_bits(x=Large(2**31 - 2**16))\n"
+                "    def __init__(self, count): self.shape, self.stride = (count,), lambda: (1,)\nneeds.indices_of_32_bits(x=Large(2**31 - 2**16))\n"
                 "try:\n    needs.indices_of_32_bits(x=Large(2**31 - 2**16 + 1))\nexcept ValueError as error:\n    print(error)")
         done = subprocess.run([_python().path, "-B", "-c", text], stdout=subprocess.PIPE, check=True, text=True)
         self.assertIn("x has 2,147,418,113 elements, and this kernel counts to 2,147,418,112", done.stdout)

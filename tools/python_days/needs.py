@@ -38,10 +38,10 @@ def floats(**tensors):
 
 
 def indices_of_32_bits(**tensors):
-    """Of kernels that count elements in int32: the last program's block must not run over."""
+    """Of kernels that count elements, and those between rows, in int32: the last program's block must not run over."""
     for name, tensor in tensors.items():
-        if tensor.numel() > 2**31 - 2**16:
-            raise ValueError(f"{name} has {tensor.numel():,} elements, and this kernel counts to {2**31 - 2**16:,}: hand it over in parts")
+        if _reach(tensor) > 2**31 - 2**16:
+            raise ValueError(f"{name} has {_reach(tensor):,} elements, and this kernel counts to {2**31 - 2**16:,}: hand it over in parts")
 
 
 def rows_dense(**tensors):
@@ -60,7 +60,7 @@ def transposed(x, y):
     if tuple(y.shape) != tuple(x.shape)[::-1]:
         raise ValueError(f"x is {_shape(x)}, so its transpose is {x.shape[1]} x {x.shape[0]}, and y is {_shape(y)}")
     apart(x=x, y=y)
-    within_int32(x=x, y=y)
+    indices_of_32_bits(x=x, y=y)
 
 
 def apart(**tensors):
@@ -70,13 +70,6 @@ def apart(**tensors):
         for other, (start, end) in places.items():
             if name < other and max(first, start) < min(last, end):
                 raise ValueError(f"{name} and {other} overlap in memory, and what is stored to one would be loaded of the other")
-
-
-def within_int32(**tensors):
-    """Numbers of elements fit into 32 bits, in which Triton computes addresses unless a kernel says otherwise."""
-    for name, tensor in tensors.items():
-        if _reach(tensor) >= 1 << 31:
-            raise ValueError(f"{name} reaches over {_reach(tensor):,} elements, and this kernel counts to 2,147,483,647: transpose it in parts")
 
 
 def number(**values):
