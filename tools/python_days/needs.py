@@ -4,7 +4,6 @@ what PyTorch's tensors and NumPy's arrays tell, too, so that the same launcher s
 from __future__ import annotations
 
 import math
-import sys
 
 
 def same_type(**tensors):
@@ -202,12 +201,6 @@ def stream(tensor):
         return 0
     import torch
     return torch.cuda.current_stream(tensor.device).cuda_stream
-
-
-def dtype(name, tensor):
-    """An element type as the tensor's library has it, for new_zeros(..., dtype=...)."""
-    torch = sys.modules.get("torch")
-    return getattr(torch, name) if torch and isinstance(tensor, torch.Tensor) else name
 
 
 def int32(number):

@@ -10,7 +10,7 @@ import contextlib
 import os
 import sys
 
-from python_days import adapters
+from python_days import adapters, counters
 
 
 class Unavailable(Exception):
@@ -56,7 +56,7 @@ def complaint(ladder, rung, launch):
 def told_counters(ladder, launch):
     """A rung's counters as lines "KEY is VALUE", or what measuring it throws."""
     try:
-        return "\n".join(f"{key} is {value:g}" for key, value in measured(ladder, launch, ladder.types[0], ladder.show).items())
+        return counters.told(measured(ladder, launch, ladder.types[0], ladder.show))
     except Exception as error:  # a wrong rung may do anything
         return f"{type(error).__name__}: {error}"
 
