@@ -233,14 +233,7 @@ def _conversions(layouts, made):
     """The changes of layout for which the compiler's next stage wants shared memory; the others stay within a thread or a warp."""
     if "ttg.convert_layout" not in layouts:
         return 0
-    context = ir.context()
-    ir.load_dialects(context)
-    nvidia.load_dialects(context)
-    with tempfile.NamedTemporaryFile("w", suffix=".ttgir") as file:
-        file.write(layouts)
-        file.flush()
-        module = ir.parse_mlir_module(file.name, context)
-    module.context = context
+    context, module = lanes.parsed(layouts)
     stages = ir.pass_manager(context)
     passes.convert.add_scf_to_cf(stages)
     nvidia.passes.ttgpuir.add_allocate_shared_memory_nv(stages, made.target.arch, made.ptx_version or 80)

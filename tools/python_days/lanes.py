@@ -4,6 +4,7 @@ many neighbours one instruction takes (the assembly within llir): of_kernel() re
 no warps, knows the addresses: Dealing groups them into the requests of warps, for watch.py to count sectors of."""
 from __future__ import annotations
 
+import math
 import re
 import sys
 import tempfile
@@ -34,8 +35,9 @@ def of_kernel(ttgir, llir):
     return found
 
 
-def _dealt(ttgir):
-    from triton._C.libtriton import gluon_ir, ir, nvidia
+def parsed(ttgir):
+    """(context, module) of a text of the compiler's."""
+    from triton._C.libtriton import ir, nvidia
     context = ir.context()
     ir.load_dialects(context)
     nvidia.load_dialects(context)
@@ -44,6 +46,12 @@ def _dealt(ttgir):
         file.flush()
         module = ir.parse_mlir_module(file.name, context)
     module.context = context
+    return context, module
+
+
+def _dealt(ttgir):
+    from triton._C.libtriton import gluon_ir
+    context, module = parsed(ttgir)
     warps = module.get_int_attr("ttg.num-warps")
     builder, places, found = gluon_ir.GluonOpBuilder(context), _places(ttgir), []
 
@@ -130,7 +138,7 @@ class Dealing:
     """Of one kernel that is watched: what of_kernel() says of it."""
 
     def __init__(self, accesses):
-        self._accesses = [_Access(one["at"], one["op"], _product(one["shape"]), _requests(one)) for one in accesses]
+        self._accesses = [_Access(one["at"], one["op"], math.prod(one["shape"]), _requests(one)) for one in accesses]
         self._matches, self._visits, self._lines = {}, {}, {}
 
     def program(self):
@@ -175,13 +183,6 @@ def user_frames(ours):
             found.append(frame)
         frame = frame.f_back
     return found
-
-
-def _product(extents):
-    count = 1
-    for extent in extents:
-        count *= extent
-    return count
 
 
 def _spanned(bases):
