@@ -201,6 +201,8 @@ def commands(day, text):
     for files in wanted:
         if not any(all(f" {word} " in f"{line} " for word in (files, *used)) for line in lines):
             yield 1, f"no line says how nvcc alone builds {' '.join((files, *used))}"
+    if any("common/harness.cu" in line and "common/core.cpp" not in line for line in lines):
+        yield 1, "nvcc's line names common/harness.cu without common/core.cpp, which that needs"
 
 
 def _code(line):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from IPython import get_ipython
 from IPython.core.magic import register_cell_magic
-from IPython.display import SVG, display
+from IPython.display import SVG, Image, display
 
 ROOT = Path(__file__).resolve().parent.parent
 MY = ROOT / (os.environ.get("DAYS_MY") or "my")  # as ./days has it
@@ -14,7 +14,8 @@ DRIVE = Path("/content/drive/MyDrive/days/my")
 
 
 def picture(path):
-    display(SVG(filename=str(ROOT / path)))
+    kind = SVG if path.endswith(".svg") else Image
+    display(kind(filename=str(ROOT / path)))
 
 
 def keep_in_drive():

@@ -81,11 +81,18 @@ class Cells(support.Case):
 class Here(support.Case):
     def setUp(self):
         super().setUp()
+        self.seen = []
         modules = {"IPython": types.SimpleNamespace(get_ipython=lambda: mock.Mock()), "IPython.core": types.ModuleType("core"),
                    "IPython.core.magic": types.SimpleNamespace(register_cell_magic=lambda function: function),
-                   "IPython.display": types.SimpleNamespace(SVG=str, display=print)}
+                   "IPython.display": types.SimpleNamespace(SVG=lambda filename: ("svg", filename), Image=lambda filename: ("image", filename),
+                                                            display=self.seen.append)}
         with mock.patch.dict(sys.modules, modules):
             self.here = loaded("notebook_here")
+
+    def test_a_picture_is_drawn_as_what_it_is(self):
+        for path in ("day05_matmul/pictures/tiles.svg", "day33_animated_patterns/animations/gray_scott.gif"):
+            self.here.picture(path)
+        self.assertEqual([kind for kind, _ in self.seen], ["svg", "image"])
 
     def test_a_file_from_before_stays(self):
         path = self.folder / "day05.cu"

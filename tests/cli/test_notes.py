@@ -187,6 +187,8 @@ class Commands(Case):
         self.assertEqual(self.found("ladder", good.replace(" -I. ", " \\\n        -I. ")), [])
         self.assertEqual(len(self.found("ladder", good.replace("nvcc", "g++"))), 1)
         self.assertEqual(len(self.found("ladder", good.replace("*.cu", "01_one.cu"))), 1)
+        self.assertEqual(self.found("ladder", good.replace("-I.", "-I. common/core.cpp common/harness.cu")), [])
+        self.assertEqual(len(self.found("ladder", good.replace("-I.", "-I. common/harness.cu"))), 1)
 
     def test_a_program_day_has_one_for_each(self):
         one, two = (f"    nvcc -O3 {self.folder.name}/{name} -o x\n" for name in ("01_one.cu", "02_two.cu"))
