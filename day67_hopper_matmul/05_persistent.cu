@@ -10,7 +10,8 @@
 namespace day67 {
 namespace {
 
-constexpr int kM = 128, kN = 256, kReaders = kM / kRows * kGroup, kThreads = kGroup + kReaders, kStages = 4;
+constexpr int kM = 128, kN = 256, kReaders = kM / kRows * kGroup, kThreads = kGroup + kReaders, kStages = 4,
+              kTogether = 16;
 
 template <class T>
 struct Memory {
@@ -33,7 +34,7 @@ __global__ void __launch_bounds__(kThreads, 1)
     days::ptx::setmaxnreg_dec<40>();
     if (threadIdx.x > 0) return;
     for (int tile = static_cast<int>(blockIdx.x); tile < down * across; tile += static_cast<int>(gridDim.x)) {
-      const Place place = place_of(tile, down, across);
+      const Place place = place_of(tile, down, across, kTogether);
       for (int t = 0; t < steps; ++t, turn.next()) {
         days::ptx::mbarrier_wait(&ring.empty[turn.stage], turn.phase ^ 1);
         copy_stage(ring.stage[turn.stage], a, b, place.row * kM, place.col * kN, t, &ring.full[turn.stage]);
@@ -44,7 +45,7 @@ __global__ void __launch_bounds__(kThreads, 1)
   days::ptx::setmaxnreg_inc<232>();
   const int mine = (group - 1) * kRows;
   for (int tile = static_cast<int>(blockIdx.x); tile < down * across; tile += static_cast<int>(gridDim.x)) {
-    const Place place = place_of(tile, down, across);
+    const Place place = place_of(tile, down, across, kTogether);
     float sum[kN / 2] = {};
     multiply_tile(sum, ring.stage, ring.full, mine, steps, turn, [&](int s) { ring.release(s); });
     store_slabs(shared.out[group - 1], c, place.row * kM + mine, place.col * kN, sum,

@@ -11,7 +11,7 @@ namespace day67 {
 namespace {
 
 constexpr int kM = 128, kN = 256, kReaders = kM / kRows * kGroup, kThreads = kGroup + kReaders, kStages = 4,
-              kCluster = 2;
+              kCluster = 2, kTogether = 8;
 constexpr int kSlabs = kN / kSlab / kCluster;  // of b, that each block asks for
 
 template <class T>
@@ -54,7 +54,7 @@ __global__ void __launch_bounds__(kThreads, 1)
   if (group == 0) {
     days::ptx::setmaxnreg_dec<40>();
     for (int pair = first; threadIdx.x == 0 && pair < pairs; pair += clusters) {
-      const Place place = place_of(pair, pairs_down, across);
+      const Place place = place_of(pair, pairs_down, across, kTogether);
       for (int t = 0; t < steps; ++t, turn.next()) {
         auto& stage = shared.stage[turn.stage];
         uint64_t* const full = &shared.full[turn.stage];
@@ -71,7 +71,7 @@ __global__ void __launch_bounds__(kThreads, 1)
     days::ptx::setmaxnreg_inc<232>();
     const int mine = (group - 1) * kRows;
     for (int pair = first; pair < pairs; pair += clusters) {
-      const Place place = place_of(pair, pairs_down, across);
+      const Place place = place_of(pair, pairs_down, across, kTogether);
       float sum[kN / 2] = {};
       multiply_tile(sum, shared.stage, shared.full, mine, steps, turn,
                     [&](int s) { release(&shared.empty[s]); });
@@ -85,6 +85,21 @@ __global__ void __launch_bounds__(kThreads, 1)
   days::ptx::barrier_cluster_wait();  // the other block may still write to this one, and arrive here
 }
 
+// Clusters of the kernel that run at once. Half the multiprocessors is too many: a cluster's blocks have to be neighbours, and where an
+// odd multiprocessor is left over, one cluster would begin when all others have ended.
+template <class Kernel>
+int resident_clusters(Kernel kernel, size_t bytes) {
+  CUDA_CHECK(
+      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)));
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(static_cast<unsigned>(kCluster * multiprocessors()));
+  config.blockDim = dim3(kThreads);
+  config.dynamicSmemBytes = bytes;
+  int clusters = 0;
+  CUDA_CHECK(cudaOccupancyMaxActiveClusters(&clusters, kernel, &config));
+  return std::max(1, clusters);
+}
+
 }  // namespace
 
 template <class T>
@@ -92,7 +107,7 @@ requires Half<T>
 void matmul_clusters(const Matmul<T>& p, cudaStream_t stream) {
   require_problem(p, "clusters");
   const int pairs = tiles_of(p, kCluster * kM, kN, "clusters");
-  const int clusters = std::min(pairs, std::max(1, multiprocessors() / kCluster));
+  const int clusters = std::min(pairs, resident_clusters(clusters_kernel<T>, sizeof(Memory<T>)));
   launch<Memory<T>>(clusters_kernel<T>, static_cast<unsigned>(kCluster * clusters), kThreads, stream, p,
                     map_of_a(p, kM), map_of_b(p), map_of_c(p), days::ceil_div(p.m, kCluster * kM),
                     days::ceil_div(p.n, kN));

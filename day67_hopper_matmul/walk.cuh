@@ -7,14 +7,13 @@
 
 namespace day67 {
 
-// Tiles in groups of so many rows of tiles, column by column: those that run at the same time want a square of c, as day 66's `grouped`.
-inline constexpr int kRowsTogether = 16;
+// Tiles in groups of `together` rows of tiles, column by column: those that run at the same time want a square of c, as day 66's `grouped`.
 struct Place {
   int row, col;  // of tiles
 };
-__device__ __forceinline__ Place place_of(int tile, int down, int across) {
-  const int first = tile / (kRowsTogether * across) * kRowsTogether, rest = tile % (kRowsTogether * across);
-  const int height = min(kRowsTogether, down - first);
+__device__ __forceinline__ Place place_of(int tile, int down, int across, int together) {
+  const int first = tile / (together * across) * together, rest = tile % (together * across);
+  const int height = min(together, down - first);
   return {first + rest % height, rest / height};
 }
 

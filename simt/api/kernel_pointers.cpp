@@ -91,6 +91,10 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, 
                                                                    unsigned int) {
   return ask(simt::active_blocks, kernel, block_size, dynamic_shared, blocks);
 }
+cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, const void* kernel,
+                                           const cudaLaunchConfig_t* config) {
+  return ask(simt::active_clusters, kernel, config, clusters);
+}
 cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, const void* kernel, int blocks,
                                                       int block_size) {
   return ask(simt::available_shared, kernel, blocks, block_size, bytes);

@@ -103,6 +103,26 @@ cudaError_t read_config(const cudaLaunchConfig_t* config, LaunchConfig* read) {
   return cudaSuccess;
 }
 
+// A cluster's blocks are as many multiprocessors here as they need, and all multiprocessors are neighbours.
+cudaError_t active_clusters(const Kernel* kernel, const cudaLaunchConfig_t* config, int* clusters) {
+  LaunchConfig read;
+  if (const cudaError_t error = read_config(config, &read)) return error;
+  if (!clusters) return result(cudaErrorInvalidValue);
+  const dim3 b = read.block, asked = read.options.cluster, fixed = kernel->required_cluster;
+  const auto volume = [](dim3 d) { return 1ull * d.x * d.y * d.z; };
+  if (fixed.x && volume(asked) > 1 && (asked.x != fixed.x || asked.y != fixed.y || asked.z != fixed.z))
+    return result(cudaErrorInvalidClusterSize);
+  const unsigned long long size = fixed.x ? volume(fixed) : volume(asked);
+  if (size > (kernel->non_portable_cluster ? 16u : 8u)) return result(cudaErrorInvalidClusterSize);
+  if (volume(b) > 1024) return result(cudaErrorInvalidValue);
+  int blocks = 0;
+  if (const cudaError_t error =
+          active_blocks(kernel, static_cast<int>(volume(b)), read.dynamic_shared, &blocks))
+    return error;
+  *clusters = static_cast<int>(static_cast<unsigned long long>(blocks) * kMultiprocessors / size);
+  return result(cudaSuccess);
+}
+
 cudaError_t check_cooperative(const Kernel* kernel, const LaunchConfig& config) {
   const dim3 g = config.grid, b = config.block;
   const unsigned long long threads = 1ull * b.x * b.y * b.z;

@@ -663,6 +663,30 @@ TEST_F(Kernels, Occupancy) {
   EXPECT_EQ(available, static_cast<size_t>(113) << 10);
 }
 
+__global__ void __cluster_dims__(2) in_pairs() {}
+
+TEST_F(Kernels, OccupancyOfClusters) {
+  cudaLaunchAttribute size{};
+  size.id = cudaLaunchAttributeClusterDimension;
+  size.val.clusterDim = {4, 1, 1};
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(8), config.blockDim = dim3(1024);
+  int clusters = 0, multiprocessors = 0;
+  ASSERT_EQ(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, 0), cudaSuccess);
+  ASSERT_EQ(cudaOccupancyMaxActiveClusters(&clusters, in_pairs, &config), cudaSuccess);
+  EXPECT_EQ(clusters, multiprocessors);  // two blocks of 1024 threads each, two to a cluster
+  config.attrs = &size, config.numAttrs = 1;
+  ASSERT_EQ(cudaOccupancyMaxActiveClusters(&clusters, nothing, &config), cudaSuccess);
+  EXPECT_EQ(clusters, multiprocessors / 2);
+  ASSERT_EQ(cudaOccupancyMaxActiveClusters(&clusters, reinterpret_cast<const void*>(nothing), &config),
+            cudaSuccess);
+  EXPECT_EQ(clusters, multiprocessors / 2);
+  expect_error(cudaOccupancyMaxActiveClusters(&clusters, in_pairs, &config), cudaErrorInvalidClusterSize);
+  size.val.clusterDim = {9, 1, 1};
+  expect_error(cudaOccupancyMaxActiveClusters(&clusters, nothing, &config), cudaErrorInvalidClusterSize);
+  expect_error(cudaOccupancyMaxActiveClusters(&clusters, nothing, nullptr), cudaErrorInvalidValue);
+}
+
 // ---- types ----
 
 TEST(VectorTypes, LayoutsAreCudas) {

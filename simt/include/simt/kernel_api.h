@@ -17,6 +17,7 @@ cudaError_t get_kernel_attributes(const Kernel* kernel, cudaFuncAttributes* attr
 cudaError_t kernel_name(const Kernel* kernel, const char** name);
 // Blocks of a kernel that one multiprocessor holds at once; 0 where a block can never run.
 cudaError_t active_blocks(const Kernel* kernel, int block_size, size_t dynamic_shared, int* blocks);
+cudaError_t active_clusters(const Kernel* kernel, const cudaLaunchConfig_t* config, int* clusters);
 cudaError_t available_shared(const Kernel* kernel, int blocks, int block_size, size_t* bytes);
 // What a call returns: the sticky error of a failed launch if there is one, else `error`, which
 // cudaGetLastError() gives.
@@ -126,6 +127,11 @@ inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
   return simt::active_blocks(simt::kernel_of(kernel), block_size, dynamic_shared, blocks);
 }
 template <class... Parameters>
+inline cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, void (*kernel)(Parameters...),
+                                                  const cudaLaunchConfig_t* config) {
+  return simt::active_clusters(simt::kernel_of(kernel), config, clusters);
+}
+template <class... Parameters>
 inline cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, void (*kernel)(Parameters...),
                                                              int blocks, int block_size) {
   return simt::available_shared(simt::kernel_of(kernel), blocks, block_size, bytes);
@@ -184,5 +190,7 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const voi
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void* kernel,
                                                                    int block_size, size_t dynamic_shared,
                                                                    unsigned int);
+cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, const void* kernel,
+                                           const cudaLaunchConfig_t* config);
 cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, const void* kernel, int blocks,
                                                       int block_size);
