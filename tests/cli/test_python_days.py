@@ -930,7 +930,7 @@ class Calls(support.Case):
                            ("02_plain.py", _UNKNOWN), ("03_tuned.py", _TUNED), ("tests/wrong.py", _WRONG)):
             (self.day / name).write_text(text)
         support.forget()
-        self.replace(os, "environ", {**os.environ, "PYTHONPATH": str(self.folder)})
+        self.replace(os, "environ", dict(os.environ))
         os.environ.pop("DAYS_DEVICE", None)
 
     def answers(self):
@@ -1189,20 +1189,30 @@ class CompiledOnly(support.Case):
 
 _GPU_LADDER = '''
 import numpy as np
-from python_days import Ladder, exact
+from python_days import Ladder, Tensor, exact
 def problem(make, n):
     return [make.padded(make.normal(n, 3), 5)], [make.output(n, 3)]
 def nobody(make, n):
     return [make.normal(n, 3)], [make.output(n, 4)]
+def on_top(make, n):
+    (x,), _ = problem(make, n)
+    return [x], [Tensor(x.array[:, 1:], x.kind)]
 l = Ladder("l", ("n",), rungs=("right", "wrong", "spoils", "fails", "absent", "picky"), problem=problem, reference=lambda x: 2 * x, shapes=((3,),),
-           types=("fp32", "bf16"), refused={"another shape": nobody}, show=(4,), bench=((4,),), takes={"picky": lambda kind, n: False})
+           types=("fp32", "bf16"), refused={"another shape": nobody, "y on top of x": on_top}, show=(4,), bench=((4,),), takes={"picky": lambda kind, n: False})
 '''
 _GPU_RUNG = '''
+from day90_gpu import shared
 def launch(x, y):
-    if x.shape != y.shape:
-        raise ValueError("x and y differ")
+    shared.asks(x, y)
     assert x.is_cuda and x.stride() == (5, 1)
     {body}
+'''
+_GPU_SHARED = '''
+from python_days import needs
+def asks(x, y):
+    needs.apart(x=x, y=y)
+    if x.shape != y.shape:
+        raise ValueError("x and y differ")
 '''
 _GPU_CONTESTANTS = '''
 from contestants import Skip
@@ -1265,6 +1275,7 @@ class OnGpu(support.Case):
         day = self.folder / "day90_gpu"
         (day / "tests").mkdir(parents=True)
         (day / "ladder.py").write_text(_GPU_LADDER)
+        (day / "shared.py").write_text(_GPU_SHARED)
         (day / "tests" / "contestants.py").write_text(_GPU_CONTESTANTS)
         bodies = ("y.copy_(2 * x)", "y[1:].copy_(2 * x[1:])", "y.copy_(2 * x); x[0, 1] = 0", "raise KeyError('out of patience')",
                   "from python_days.plain import Unavailable; raise Unavailable('no library')", "raise ValueError('n is odd')")
@@ -1274,9 +1285,9 @@ class OnGpu(support.Case):
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False, text=True, env={**os.environ, "DAYS_BACKEND": "cuda"})
         self.assertEqual(done.returncode, 0, done.stderr[-2000:])
         found = json.loads(done.stdout)
-        refused = ["refused", ["x and y differ"], []]
-        self.assertEqual(found["right"], [["ok", [], []]] * 2 + [refused])
-        self.assertEqual([case[0] for case in found["wrong"]], ["fail", "fail", "refused"])
+        refused = [["refused", [why], []] for why in ("x and y differ", "x and y overlap in memory, and what is stored to one would be loaded of the other")]
+        self.assertEqual(found["right"], [["ok", [], []]] * 2 + refused)
+        self.assertEqual([case[0] for case in found["wrong"]], ["fail", "fail", "refused", "refused"])
         self.assertEqual((found["wrong"][0][2][0]["at"], found["wrong"][0][2][0]["got"]), ("out[0, 0]", "not written"))
         self.assertEqual(found["spoils"][1], ["fail", [], [{"at": "an input", "got": "changed", "expected": "unchanged"}]])
         self.assertRegex(found["fails"][0][1][0], r"04_fails.py:6: KeyError: 'out of patience'$")

@@ -21,7 +21,6 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 sys.path[0] = str(Path(__file__).resolve().parents[1])
-sys.path.insert(1, str(Path(__file__).resolve().parents[2]))  # a day's folder is a package to its wrong kernels
 
 from days_cli import console, paths  # noqa: E402
 from days_cli.errors import ENVIRONMENT, USAGE, DaysError  # noqa: E402

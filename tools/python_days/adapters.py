@@ -157,19 +157,20 @@ class OnGpu(Adapter):
     """PyTorch's tensors on a GPU, whoever the ladder is by. Results alone are seen."""
     copied = True
 
-    def given(self, tensor):
-        """PyTorch's tensor of the same elements, strides and alignment, in the GPU's memory."""
+    def given(self, tensor, memories=None):
+        """PyTorch's tensor of the same elements, strides and alignment, in the GPU's memory. memories: {what a host's memory is: the
+        GPU's copy of it}, so that tensors that share memory on the host share it there, too."""
         if not isinstance(tensor, Tensor):
             return tensor
-        name, numpy_type = TYPES[tensor.kind]
-        strides = tensor.stride()
-        count = 1 + sum((n - 1) * step for n, step in zip(tensor.shape, strides)) if tensor.numel() else 0
-        shift = tensor.data_ptr() % 16 // tensor.element_size()
-        memory = np.lib.stride_tricks.as_strided(tensor.array, (count,), (tensor.element_size(),)) if count else np.empty(0, numpy_type)
-        plain = torch().from_numpy(np.ascontiguousarray(memory).view(np.int16 if tensor.kind == "bf16" else numpy_type))
-        made = torch().empty(count + shift, dtype=plain.dtype, device="cuda")
-        made[shift:].copy_(plain)
-        return made.view(getattr(torch(), name)).as_strided(tensor.shape, strides, shift)
+        memories, memory = {} if memories is None else memories, _memory_of(tensor.array)
+        start = memory.__array_interface__["data"][0]
+        shift = start % 256  # PyTorch's memory begins at a multiple
+        if id(memory) not in memories:
+            copied = torch().empty(-(-(shift + memory.nbytes) // 16) * 16, dtype=torch().uint8, device="cuda")
+            copied[shift:shift + memory.nbytes].copy_(torch().from_numpy(memory.ravel(order="K").view(np.uint8)))
+            memories[id(memory)] = copied
+        elements = memories[id(memory)].view(getattr(torch(), TYPES[tensor.kind][0]))
+        return elements.as_strided(tensor.shape, tensor.stride(), (shift + tensor.data_ptr() - start) // tensor.element_size())
 
     def problem(self, kind, shape, inputs=""):
         return GpuProblem(self.ladder, kind, shape, inputs, self.given, self.copied)
@@ -183,7 +184,8 @@ class GpuProblem(Problem):
     """A problem in the GPU's memory; what a contestant sees: type, shape by name, inputs, outputs."""
 
     def __init__(self, ladder, kind, shape, inputs, given, copied):
-        super().__init__(ladder, kind, shape, inputs, given, copied)
+        memories = {}
+        super().__init__(ladder, kind, shape, inputs, lambda tensor: given(tensor, memories), copied)
         self._given = given
 
     def prepare(self, fill=POISON):
@@ -202,6 +204,13 @@ class GpuProblem(Problem):
     def _back(self, devices, hosts):
         torch().cuda.synchronize()
         return [_back(device, host) for device, host in zip(devices, hosts)]
+
+
+def _memory_of(array):
+    """The array that an array is a part of, and that is a part of none."""
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array
 
 
 def _back(device, like):

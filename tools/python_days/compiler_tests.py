@@ -9,7 +9,6 @@ import sys
 from pathlib import Path
 
 sys.path[0] = str(Path(__file__).resolve().parents[1])
-sys.path.insert(1, str(Path(__file__).resolve().parents[2]))
 from days_cli import metrics, paths  # noqa: E402
 
 os.environ.setdefault("TRITON_CACHE_DIR", str(paths.BUILD / "python-cache"))

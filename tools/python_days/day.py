@@ -18,7 +18,8 @@ class Day:
     def __init__(self, folder):
         self.folder = Path(folder)
         self.number, self.name = int(self.folder.name[3:5]), self.folder.name[6:]
-        sys.path.append(str(self.folder.resolve()))  # what a day's rungs share, also for the learner's files
+        # What a day's rungs share, also for the learner's files: `from shared import ...`, or `from dayNN_name import shared`, whoever asks.
+        sys.path += [str(path) for path in (self.folder.resolve(), self.folder.resolve().parent) if str(path) not in sys.path]
         module = load(self.folder / "ladder.py")
         self.ladders = [value for value in vars(module).values() if isinstance(value, Ladder)]
         if not self.ladders:
