@@ -566,7 +566,7 @@ class Ladder : public LadderInfo {
   }
 
   // State make(const Problem<T>&, cudaStream_t): what the variant needs made once for a problem, before all of
-  // its launches (a graph, a plan, a sorted index, tuned parameters). The harness calls it after the workspace
+  // its launches (a plan, a sorted index, tuned parameters). The harness calls it after the workspace
   // is there, puts what it returns into p.setup (setup.h), and destroys that when it is done; it is in no time
   // and no counter. It may launch, write to the workspace, which then stays as it is, and overwrite outputs.
   // It must be repeatable; a launcher that finds nothing set up must throw std::invalid_argument.

@@ -12,6 +12,12 @@
 // device; or the slug of the CPU backend's report, "simt-race-shared", which a checked build makes of some. A
 // launch that fails is no rejection. tests/testing.cpp does all that.
 //
+// What a GPU makes right by itself, or by the luck that its lanes move in step, the CPU backend alone can reject:
+//
+//   MUST_REJECT_ON_CPU(sum, last_warp, "simt-race-shared|sum[0] is", "the lanes of a warp move in step");
+//
+// is skipped on a GPU, with the reason.
+//
 // Where a file launches its wrong kernels alike, by a template, the launcher may be launch<drops_tail> (or
 // launch_...<drops_tail>); the test is called drops_tail then.
 #pragma once
@@ -22,9 +28,12 @@
 
 #include "common/function.h"
 
-#define MUST_REJECT(ladder, wrong, message)                                     \
+#define MUST_REJECT(ladder, wrong, message) DAYS_REJECT(#ladder, #wrong, wrong, message, nullptr)
+#define MUST_REJECT_ON_CPU(ladder, wrong, message, right_on_gpu) \
+  DAYS_REJECT(#ladder, #wrong, wrong, message, right_on_gpu)
+#define DAYS_REJECT(ladder, name, wrong, message, right_on_gpu)                 \
   [[maybe_unused]] static const bool DAYS_REJECT_JOIN(days_reject_, __LINE__) = \
-      ::days::testing_detail::register_wrong(#ladder, #wrong, wrong, message, __FILE__, __LINE__)
+      ::days::testing_detail::register_wrong(ladder, name, wrong, message, __FILE__, __LINE__, right_on_gpu)
 #define DAYS_REJECT_JOIN(a, b) DAYS_REJECT_JOIN_NOW(a, b)
 #define DAYS_REJECT_JOIN_NOW(a, b) a##b
 
@@ -39,16 +48,17 @@ struct Wrong {
   const char* message;  // null: no test is made of it
   const char* file;
   int line;
+  const char* right_on_gpu;  // why a GPU's results are right, or null
 };
 bool register_wrong(const Wrong& wrong);
 
 template <class Problem>
 bool register_wrong(const char* ladder, const char* name, void (*wrong)(const Problem&, cudaStream_t),
-                    const char* message, const char* file, int line) {
+                    const char* message, const char* file, int line, const char* right_on_gpu = nullptr) {
   const auto launch = [wrong](const void* problem, cudaStream_t stream) {
     wrong(*static_cast<const Problem*>(problem), stream);
   };
-  return register_wrong({ladder, name, typeid(Problem), launch, message, file, line});
+  return register_wrong({ladder, name, typeid(Problem), launch, message, file, line, right_on_gpu});
 }
 
 }  // namespace days::testing_detail

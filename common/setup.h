@@ -10,7 +10,7 @@ template <class State>
 inline constexpr char kStateTag = 0;
 }  // namespace detail
 
-// What a variant's .setup(...) made, once, before the launches that use it: a graph, a plan, a sorted index, tuned
+// What a variant's .setup(...) made, once, before the launches that use it: a plan, a sorted index, tuned
 // parameters. It is the harness's, which destroys it after the last launch.
 class Setup {
  public:

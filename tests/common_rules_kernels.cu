@@ -33,6 +33,16 @@ void launch(const KeepFloat& p, cudaStream_t stream) {
   CUDA_CHECK_LAUNCH();
 }
 
+__global__ void backward_kernel(int32_t* order, int n) {
+  for (int i = 0; i < n; ++i) order[i] = n - 1 - i;
+}
+__global__ void in_order_kernel(KeepFloat p, const int32_t* order) {
+  int count = 0;
+  for (int step = 0; step < p.n; ++step)
+    if (p.x[order[step]] > 0) p.kept[count++] = p.x[order[step]];
+  *p.count = count;
+}
+
 __global__ void find_kernel(KeepFloat p) {
   int32_t* indices = static_cast<int32_t*>(p.workspace.data);
   int count = 0;
@@ -92,18 +102,16 @@ void counts_one_more(const KeepFloat& p, cudaStream_t stream) {
 }
 void keeps_nothing(const KeepFloat&, cudaStream_t) {}
 
-Graph keep_graph_setup(const KeepFloat& p, cudaStream_t stream) {
-  cudaGraph_t graph;
-  cudaGraphExec_t exec;
-  CUDA_CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
-  launch<kBackward>(p, stream);
-  CUDA_CHECK(cudaStreamEndCapture(stream, &graph));
-  CUDA_CHECK(cudaGraphInstantiate(&exec, graph, 0));
-  CUDA_CHECK(cudaGraphDestroy(graph));
-  return Graph(exec);
+Plan keep_plan_setup(const KeepFloat& p, cudaStream_t stream) {
+  int32_t* order = nullptr;
+  CUDA_CHECK(cudaMalloc(&order, sizeof(int32_t) * static_cast<size_t>(p.n)));
+  backward_kernel<<<1, 1, 0, stream>>>(order, p.n);
+  CUDA_CHECK_LAUNCH();
+  return Plan(order);
 }
-void keep_graph(const KeepFloat& p, cudaStream_t stream) {
-  CUDA_CHECK(cudaGraphLaunch(p.setup.get<Graph>("graph").exec, stream));
+void keep_plan(const KeepFloat& p, cudaStream_t stream) {
+  in_order_kernel<<<1, 1, 0, stream>>>(p, p.setup.get<Plan>("plan").order);
+  CUDA_CHECK_LAUNCH();
 }
 
 Indices keep_indices_setup(const KeepFloat& p, cudaStream_t stream) {

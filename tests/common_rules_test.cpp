@@ -41,8 +41,8 @@ inline const auto keep =
         .types<float>()
         .variant("forward", LAUNCHER(keep_forward))
         .variant("backward", LAUNCHER(keep_backward))
-        .variant("graph", LAUNCHER(keep_graph))
-        .setup(LAUNCHER(keep_graph_setup))
+        .variant("plan", LAUNCHER(keep_plan))
+        .setup(LAUNCHER(keep_plan_setup))
         .variant("indices", LAUNCHER(keep_indices))
         .setup(LAUNCHER(keep_indices_setup))
         .workspace([](const auto& p) { return sizeof(int32_t) * static_cast<size_t>(p.n); })
@@ -68,8 +68,8 @@ inline const auto keep =
         .check(LAUNCHER(check_keep));
 
 REGISTER_LADDER(keep);
-REGISTER_BASELINE(Keep, "keep", "library", LAUNCHER(keep_graph), float);
-REGISTER_BASELINE_SETUP(Keep, "keep", "library", LAUNCHER(keep_graph_setup), float);
+REGISTER_BASELINE(Keep, "keep", "library", LAUNCHER(keep_plan), float);
+REGISTER_BASELINE_SETUP(Keep, "keep", "library", LAUNCHER(keep_plan_setup), float);
 
 MUST_REJECT(keep, keeps_zero, "none: count[0] is 1, expected 0");
 MUST_REJECT(keep, keeps_first_twice, "where it should hold");
@@ -181,18 +181,18 @@ TEST(Setup, IsMadeForEachInstanceAndDestroyed) {
   const days::Stream stream;
   {
     Instance first(keep, 0, {33}), second(keep, 0, {1000});
-    EXPECT_TRUE(first.run(row_named("graph"), stream).ok());
-    EXPECT_EQ(Graph::alive, 1);
+    EXPECT_TRUE(first.run(row_named("plan"), stream).ok());
+    EXPECT_EQ(Plan::alive, 1);
     EXPECT_GT(first.setup_seconds(), 0);
-    EXPECT_TRUE(second.run(row_named("graph"), stream).ok());
-    EXPECT_EQ(Graph::alive, 2);
+    EXPECT_TRUE(second.run(row_named("plan"), stream).ok());
+    EXPECT_EQ(Plan::alive, 2);
     EXPECT_TRUE(first.run(row_named("library"), stream).ok());  // instead of the one before
-    EXPECT_EQ(Graph::alive, 2);
+    EXPECT_EQ(Plan::alive, 2);
     EXPECT_TRUE(first.run(row_named("forward"), stream).ok());
-    EXPECT_EQ(Graph::alive, 1);
+    EXPECT_EQ(Plan::alive, 1);
     EXPECT_EQ(first.setup_seconds(), 0);
   }
-  EXPECT_EQ(Graph::alive, 0);
+  EXPECT_EQ(Plan::alive, 0);
 }
 
 TEST(Setup, MayUseTheWorkspaceAndTheOutputs) {
@@ -211,16 +211,16 @@ TEST(Setup, HasToOutliveALaunch) {
 TEST(Setup, IsAskedForByTheLauncher) {
   const days::Stream stream;
   Instance instance(keep, 0, {33});
-  for (const char* name : {"graph", "indices", "library"})
+  for (const char* name : {"plan", "indices", "library"})
     EXPECT_TRUE(instance.refuse_no_setup(row_named(name), stream).ok()) << name;
   EXPECT_TRUE(instance.refuse_no_setup(row_named("forward"), stream).ok());
-  const Report careless = instance.refuse_no_setup(with_launcher(row_named("graph"), keep_backward), stream);
+  const Report careless = instance.refuse_no_setup(with_launcher(row_named("plan"), keep_backward), stream);
   EXPECT_NE(careless.text().find("did not refuse a problem that was not set up"), std::string::npos)
       << careless.text();
   const auto other =
-      keep.variant("other", LAUNCHER(keep_graph)).setup([](const KeepFloat&, cudaStream_t) { return 1; });
+      keep.variant("other", LAUNCHER(keep_plan)).setup([](const KeepFloat&, cudaStream_t) { return 1; });
   EXPECT_EQ(Instance(other, 0, {33}).run(other.rows.back(), stream).text(),
-            "refused a shape that it has to take: graph: was set up for another variant");
+            "refused a shape that it has to take: plan: was set up for another variant");
 }
 
 TEST(Setup, ThatRefusesIsARefusal) {

@@ -38,19 +38,19 @@ using KeepFloat = Keep<float>;
 void keep_forward(const KeepFloat&, cudaStream_t);
 void keep_backward(const KeepFloat&, cudaStream_t);
 
-// A captured graph of keep_backward.
-struct Graph {
-  explicit Graph(cudaGraphExec_t graph) : exec(graph) { ++alive; }
-  Graph(const Graph&) = delete;
-  ~Graph() {
-    static_cast<void>(cudaGraphExecDestroy(exec));
+// In which order to look at the elements: memory of the plan's own.
+struct Plan {
+  explicit Plan(int32_t* memory) : order(memory) { ++alive; }
+  Plan(const Plan&) = delete;
+  ~Plan() {
+    static_cast<void>(cudaFree(order));
     --alive;
   }
-  cudaGraphExec_t exec;
+  int32_t* order;  // (n), on the device
   static inline std::atomic<int> alive{0};
 };
-Graph keep_graph_setup(const KeepFloat&, cudaStream_t);
-void keep_graph(const KeepFloat&, cudaStream_t);
+Plan keep_plan_setup(const KeepFloat&, cudaStream_t);
+void keep_plan(const KeepFloat&, cudaStream_t);
 
 // Writes the indices of what is kept to the workspace, and overwrites the outputs on its way.
 struct Indices {

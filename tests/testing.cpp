@@ -554,7 +554,14 @@ void add_test(size_t number) {
   if (wrong.message == nullptr) return;
   const auto [ladder, type] = find_ladder(wrong.ladder, wrong.problem, wrong.file);
   const std::string name = kernel_name(wrong.name);
-  const auto test = [number, name, message = std::string(wrong.message)] {
+  const auto test = [number, name, message = std::string(wrong.message), right_on_gpu = wrong.right_on_gpu] {
+#ifndef __SIMT__
+    if (right_on_gpu != nullptr) {
+      ++tally().skipped[right_on_gpu];
+      GTEST_SKIP() << "right on a GPU: " << right_on_gpu;
+    }
+#endif
+    static_cast<void>(right_on_gpu);
     const std::string output = output_of_wrong(number);
     ++tally().kernels;
     const std::string problem = problem_of_rejection(output, message);

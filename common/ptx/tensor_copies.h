@@ -3,6 +3,7 @@
 // Bulk tensor copies: boxes of a tensor of 1 to 5 dimensions, which cuTensorMapEncodeTiled described on the
 // host; compute capability 9.0 and later. Included by common/ptx.h.
 //
+// The box begins at a multiple of 16 bytes of its row, also before the row's first: else the GPU stops at an illegal instruction.
 // The shared address is a multiple of 128; a swizzle follows the bits of that address, so a tile that the
 // kernel indexes from its own start must start at a multiple of 256, 512 or 1,024 (for the swizzles of 32, 64
 // and 128 bytes). A load counts the whole box at its barrier, with the part outside of the tensor, which is

@@ -96,7 +96,7 @@ void past_end(const Nf4Dequantize<days::bf16>& p, cudaStream_t stream) {
                                                                                       p.n);
   CUDA_CHECK_LAUNCH();
 }
-MUST_REJECT(nf4_dequantize, past_end, "past the end|outside|simt-oob-global");
+MUST_REJECT(nf4_dequantize, past_end, "after its end|simt-oob-global");
 
 }  // namespace
 }  // namespace day17

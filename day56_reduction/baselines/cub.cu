@@ -11,10 +11,12 @@ namespace day56 {
 template <class T>
 void sum_cub(const Sum<T>& p, cudaStream_t stream) {
   days::require(p.n > 0, "CUB: n must be positive, not", p.n);
+  const size_t promised = sum_cub_workspace(p);
+  days::require(p.workspace.bytes >= promised, "CUB: needs a workspace of", promised, " bytes, not",
+                p.workspace.bytes);
   size_t bytes = 0;  // without memory CUB says how many bytes it needs
   CUDA_CHECK(cub::DeviceReduce::Sum(nullptr, bytes, p.x, p.sum, p.n, stream));
-  days::require(p.workspace.bytes >= bytes, "CUB: needs a workspace of", bytes, " bytes, not",
-                p.workspace.bytes);
+  days::require(promised >= bytes, "CUB: this version needs a workspace of", bytes, " bytes, not", promised);
   CUDA_CHECK(cub::DeviceReduce::Sum(p.workspace.data, bytes, p.x, p.sum, p.n, stream));
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <limits>
 #include <memory>
 #include <stdexcept>
@@ -59,6 +60,12 @@ struct Plan {
   }
 };
 
+// The largest power of two, up to cuBLASLt's own 256, that the address is a multiple of.
+uint32_t alignment_of(const void* p) {
+  const auto address = reinterpret_cast<uintptr_t>(p) | 256;
+  return static_cast<uint32_t>(address & (~address + 1));
+}
+
 // Milliseconds of the fastest of three launches.
 float time_of(const Plan& plan, const cublasLtMatmulAlgo_t& algorithm, const void* a, const void* b, void* c,
               cudaStream_t stream) {
@@ -85,10 +92,16 @@ requires Half<T> std::shared_ptr<Plan> set_up(const Product<T>& p, cudaStream_t 
   auto plan = std::make_shared<Plan>(p.m, p.n, p.k, std::is_same_v<T, days::half> ? CUDA_R_16F : CUDA_R_16BF);
   cublasLtMatmulPreference_t preference;
   check(cublasLtMatmulPreferenceCreate(&preference), "cublasLtMatmulPreferenceCreate");
-  const size_t bytes = Plan::kWorkspace;
-  check(cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &bytes,
-                                             sizeof bytes),
-        "cublasLtMatmulPreferenceSetAttribute");
+  const auto prefer = [&](cublasLtMatmulPreferenceAttributes_t what, auto value) {
+    check(cublasLtMatmulPreferenceSetAttribute(preference, what, &value, sizeof value),
+          "cublasLtMatmulPreferenceSetAttribute");
+  };
+  prefer(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, Plan::kWorkspace);
+  // Else it proposes kernels that want all addresses to be multiples of 256. Its a is our b.
+  prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, alignment_of(p.b));
+  prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, alignment_of(p.a));
+  prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, alignment_of(p.c));
+  prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, alignment_of(p.c));
   std::array<cublasLtMatmulHeuristicResult_t, 16> proposed{};
   int count = 0;
   check(cublasLtMatmulAlgoGetHeuristic(plan->handle, plan->product, plan->matrices[0], plan->matrices[1],

@@ -198,12 +198,7 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t handle) {
   CUstream_st* const stream = simt::find_stream(handle);
   if (!stream) return result(cudaErrorInvalidResourceHandle);
   if (simt::in_operation()) return result(cudaErrorNotPermitted);
-  if (stream->capture) {
-    CUgraphNode_st* const node = simt::capture_node(*stream, cudaGraphNodeTypeGraph);
-    if (!node) return result(cudaErrorStreamCaptureInvalidated);
-    node->children = {simt::copy_of(*exec->graph)};
-    return result(cudaSuccess);
-  }
+  if (simt::refused_while_capturing(stream)) return result(cudaErrorStreamCaptureUnsupported);
   std::vector<simt::OperationPtr> after;
   if (exec->end) after.push_back(exec->end);
   simt::OperationPtr start = simt::issue(*stream, simt::reset_conditions(*exec->graph), after);

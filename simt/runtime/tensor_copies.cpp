@@ -46,6 +46,11 @@ Box make_box(const void* map, const int* coordinates, int rank) {
   if (box.map.rank != rank)
     fail("simt-launch", "cp.async.bulk.tensor.%dd on a tensor of %d dimensions", rank, box.map.rank);
   box.bytes = static_cast<std::uint32_t>(element_size(box.map.type));
+  if (const std::int64_t first = std::int64_t{coordinates[0]} * box.bytes; first % 16 != 0)
+    fail("simt-illegal-instruction",
+         "cp.async.bulk.tensor: a box must begin at a multiple of 16 bytes of its row\n"
+         "This one begins at element %d, byte %lld.",
+         coordinates[0], static_cast<long long>(first));
   for (int i = 0; i < 5; ++i) {
     box.start[i] = i < rank ? coordinates[i] : 0;
     const std::uint32_t stride = i == 0 ? 1 : box.map.element_stride[i];

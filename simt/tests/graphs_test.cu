@@ -114,6 +114,22 @@ TEST_F(Graphs, LaunchesOfOneGraphFollowEachOther) {
   EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
 }
 
+TEST_F(Graphs, NoneIsLaunchedIntoACapture) {
+  ASSERT_EQ(cudaStreamBeginCapture(a_, cudaStreamCaptureModeRelaxed), cudaSuccess);
+  add<<<1, kCount, 0, a_>>>(x_, 1);
+  cudaGraph_t graph;
+  ASSERT_EQ(cudaStreamEndCapture(a_, &graph), cudaSuccess);
+  const cudaGraphExec_t exec = instantiated(graph);
+  EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
+  ASSERT_EQ(cudaStreamBeginCapture(a_, cudaStreamCaptureModeRelaxed), cudaSuccess);
+  expect_error(cudaGraphLaunch(exec, a_), cudaErrorStreamCaptureUnsupported);
+  EXPECT_EQ(cudaGraphLaunch(exec, b_), cudaSuccess);  // no part of the capture
+  expect_error(cudaStreamEndCapture(a_, &graph), cudaErrorStreamCaptureInvalidated);
+  ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  EXPECT_EQ(x_[0], 1);
+  EXPECT_EQ(cudaGraphExecDestroy(exec), cudaSuccess);
+}
+
 TEST_F(Graphs, WhatACaptureRefuses) {
   cudaGraph_t graph = nullptr;
   expect_error(cudaStreamBeginCapture(nullptr, cudaStreamCaptureModeGlobal),

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "common/ptx.h"
+#include "tests/ptx/managed.h"
 
 #ifdef __SIMT__
 #include "simt/tests/reports.h"
@@ -20,12 +21,7 @@ namespace async_copy_test {
 
 namespace ptx = days::ptx;
 
-template <class T>
-T* managed(int n) {
-  T* p = nullptr;
-  EXPECT_EQ(cudaMallocManaged(&p, n * sizeof(T)), cudaSuccess);
-  return p;
-}
+using ptx_tests::managed;
 
 std::vector<int> numbers(const int* p, int n) {
   EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "common/ptx.h"
+#include "tests/ptx/managed.h"
 
 #ifdef __SIMT__
 #include "simt/tests/reports.h"
@@ -22,8 +23,7 @@ namespace cluster_test {
 namespace ptx = days::ptx;
 
 std::vector<int> results(void (*kernel)(int*), int blocks, int threads) {
-  int* out = nullptr;
-  EXPECT_EQ(cudaMallocManaged(&out, static_cast<size_t>(blocks * threads) * sizeof(int)), cudaSuccess);
+  int* const out = ptx_tests::managed<int>(blocks * threads);
   kernel<<<blocks, threads>>>(out);
   EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
   std::vector<int> v(out, out + blocks * threads);

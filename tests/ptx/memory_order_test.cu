@@ -10,6 +10,7 @@
 #include <string>
 
 #include "common/ptx.h"
+#include "tests/ptx/managed.h"
 
 #ifdef __SIMT__
 #include "simt/tests/reports.h"
@@ -26,8 +27,7 @@ struct Message {
 };
 
 Message* message() {
-  Message* m = nullptr;
-  EXPECT_EQ(cudaMallocManaged(&m, sizeof *m), cudaSuccess);
+  Message* const m = ptx_tests::managed<Message>(1);
   memset(m, 0, sizeof *m);
   return m;
 }
@@ -91,8 +91,7 @@ __global__ void added(float* sums) {
 }
 
 TEST(MemoryOrder, FourAdditionsAtOnce) {
-  float* sums = nullptr;
-  ASSERT_EQ(cudaMallocManaged(&sums, 8 * sizeof *sums), cudaSuccess);
+  float* const sums = ptx_tests::managed<float>(8);
   memset(sums, 0, 8 * sizeof *sums);
   added<<<40, 64>>>(sums);
   ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);

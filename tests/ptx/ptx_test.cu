@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "common/ptx.h"
+#include "tests/ptx/managed.h"
 
 #ifdef __SIMT__
 #include "simt/tests/reports.h"
@@ -21,8 +22,7 @@ namespace ptx_test {
 
 template <class T>
 T* managed(int n) {
-  T* p = nullptr;
-  EXPECT_EQ(cudaMallocManaged(&p, n * sizeof(T)), cudaSuccess);
+  T* const p = ptx_tests::managed<T>(n);
   memset(p, 0, static_cast<size_t>(n) * sizeof(T));
   return p;
 }
@@ -339,6 +339,8 @@ TEST(InlinePtx, SpecialRegisters) {
   EXPECT_EQ(results(specials, 8, 64), (Words{37, 5, 31, 0xffffffe0u, 64, 1, 1, 0xffffffffu}));
 }
 
+__device__ uint32_t only_read[2] = {79, 80};  // as ld.global.nc asks
+
 __global__ void memory(uint32_t* out) {
   __shared__ alignas(16) uint32_t tile[8];
   const auto at = static_cast<uint32_t>(__cvta_generic_to_shared(tile));
@@ -351,7 +353,10 @@ __global__ void memory(uint32_t* out) {
   asm volatile("st.global.cs.u32 [%0], %1;" ::"l"(out + 4), "r"(77) : "memory");
   asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(out[5]) : "l"(out + 4) : "memory");
   asm volatile("st.release.sys.u32 [%0], %1;" ::"l"(out + 6), "r"(78) : "memory");
-  asm volatile("ld.global.nc.L1::no_allocate.u32 %0, [%1+-8];" : "=r"(out[7]) : "l"(out + 6) : "memory");
+  asm volatile("ld.global.nc.L1::no_allocate.u32 %0, [%1+-8];"
+               : "=r"(out[7])
+               : "l"(only_read + 2)
+               : "memory");
   asm volatile("{ .reg .u64 p; cvta.to.shared.u64 p, %1; ld.shared.u32 %0, [p]; }"
                : "=r"(out[8])
                : "l"(tile + 3));
@@ -367,7 +372,7 @@ __global__ void memory(uint32_t* out) {
 }
 
 TEST(InlinePtx, Memory) {
-  EXPECT_EQ(results(memory, 15), (Words{3, 4, 0xffffffbbu, 0x88, 77, 77, 81, 77, 4, 1, 0, 1, 78, 6, 6}));
+  EXPECT_EQ(results(memory, 15), (Words{3, 4, 0xffffffbbu, 0x88, 77, 77, 81, 79, 4, 1, 0, 1, 78, 6, 6}));
 }
 
 // Vectors, each element for itself, by 64 threads at once; atom gives back what was there before.
@@ -386,7 +391,7 @@ __global__ void vectors(float* out) {
     // Of bf16 2 in each: 0x3f80 is 1, 0x4000 is 2, 0x4040 is 3.
     asm volatile("red.global.add.noftz.v2.bf16x2 [%0], {%1, %1};" ::"l"(out + 16), "r"(0x3f804000)
                  : "memory");
-    asm volatile("red.global.max.v4.bf16x2 [%0], {%1, %1, %1, %1};" ::"l"(out + 16), "r"(0x40003f80)
+    asm volatile("red.global.max.noftz.v4.bf16x2 [%0], {%1, %1, %1, %1};" ::"l"(out + 16), "r"(0x40003f80)
                  : "memory");
   }
 }
@@ -582,6 +587,15 @@ __global__ void misuse(int what) {
     case 11:
       asm volatile("red.shared.add.v4.f32 [%0], {%1, %1, %1, %1};" ::"r"(0), "f"(1.0f));
       break;
+    case 12:
+      asm volatile("red.global.max.v4.bf16x2 [%0], {%1, %1, %1, %1};" ::"l"(eight), "r"(r));
+      break;
+    case 13:
+      asm volatile("red.global.add.noftz.f32 [%0], %1;" ::"l"(eight), "f"(1.0f));
+      break;
+    case 14:
+      asm volatile("red.global.min.noftz.bf16x2 [%0], %1;" ::"l"(eight), "r"(r));
+      break;
   }
 }
 
@@ -597,8 +611,11 @@ TEST(InlinePtx, MisuseIsReported) {
                                   "simt does not know the instruction red.global.add.v4.u32",
                                   "simt does not know the instruction red.global.add.v2.f32",
                                   "simt does not know the instruction red.global.add.v4.f32",
-                                  "simt does not know the instruction red.shared.add.v4.f32"};
-  for (int what = 0; what < 12; ++what) {
+                                  "simt does not know the instruction red.shared.add.v4.f32",
+                                  "simt does not know the instruction red.global.max.v4.bf16x2",
+                                  "simt does not know the instruction red.global.add.noftz.f32",
+                                  "simt does not know the instruction red.global.min.noftz.bf16x2"};
+  for (int what = 0; what < 15; ++what) {
     const std::string text = report_of([&] { misuse<<<1, 1>>>(what); });
     EXPECT_HAS(text, expected[what]);
     if (what != 7) {  // that one's line is in common/ptx

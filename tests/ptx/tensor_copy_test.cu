@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "common/ptx.h"
+#include "tests/ptx/managed.h"
 
 #ifdef __SIMT__
 #include "simt/tests/reports.h"
@@ -24,12 +25,8 @@ namespace ptx = days::ptx;
 
 constexpr int kTileBytes = 16 * 1024;
 
-template <class T>
-T* managed(size_t n) {
-  T* p = nullptr;
-  EXPECT_EQ(cudaMallocManaged(&p, n * sizeof(T)), cudaSuccess);
-  return p;
-}
+using ptx_tests::managed;
+using ptx_tests::require;
 
 using Encode = decltype(&cuTensorMapEncodeTiled);
 Encode encode() {
@@ -131,7 +128,7 @@ std::vector<unsigned char> loaded(const Tensor& tensor, void* data, At at) {
       load_box<5><<<1, 128, kTileBytes>>>(map, at, bytes, out);
       break;
   }
-  EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  require(cudaDeviceSynchronize());
   std::vector<unsigned char> tile(out, out + kTileBytes);
   cudaFree(out);
   return tile;
@@ -182,7 +179,7 @@ TEST(TensorCopies, Swizzles) {
 }
 
 TEST(TensorCopies, BoxesBeyondTheTensor) {
-  for (const At at : {At{{-3, -2}}, At{{60, 9}}, At{{-100, 0}}, At{{0, 50}}}) {
+  for (const At at : {At{{-8, -2}}, At{{56, 9}}, At{{-104, 0}}, At{{0, 50}}}) {
     for (bool nan : {false, true}) {
       Tensor tensor;
       tensor.type = CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
@@ -436,14 +433,19 @@ __global__ void misuse(const __grid_constant__ CUtensorMap map, int what) {
   if (what == 0) ptx::cp_async_bulk_tensor(&tile[0][4], &map, 0, 0, &arrived);
   if (what == 1) ptx::cp_async_bulk_tensor(tile, &map, 0, 0, 0, &arrived);
   if (what == 2 || what == 3) ptx::cp_async_bulk_tensor(tile, &map, 0, 0, &arrived);
+  if (what == 4) ptx::cp_async_bulk_tensor(tile, &map, -3, 0, &arrived);
+  if (what == 5) ptx::cp_async_bulk_tensor_store(&map, tile, 2, 0);
 }
 
 TEST(TensorCopies, MisuseIsReported) {
-  const char* const expected[] = {"the address in shared memory must be a multiple of 128 [simt-misaligned]",
-                                  "cp.async.bulk.tensor.3d on a tensor of 2 dimensions [simt-launch]",
-                                  "cuTensorMapEncodeTiled has not made this tensor map [simt-launch]",
-                                  "are not in one live buffer [simt-use-after-free]"};
-  for (int what = 0; what < 4; ++what) {
+  const char* const expected[] = {
+      "the address in shared memory must be a multiple of 128 [simt-misaligned]",
+      "cp.async.bulk.tensor.3d on a tensor of 2 dimensions [simt-launch]",
+      "cuTensorMapEncodeTiled has not made this tensor map [simt-launch]",
+      "are not in one live buffer [simt-use-after-free]",
+      "This one begins at element -3, byte -12.",
+      "must begin at a multiple of 16 bytes of its row [simt-illegal-instruction]"};
+  for (int what = 0; what < 6; ++what) {
     Tensor tensor;
     tensor.type = CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
     tensor.element = 4;

@@ -17,6 +17,7 @@
 
 #include "common/ptx.h"
 #include "common/ptx/stmatrix.h"
+#include "tests/ptx/managed.h"
 
 #ifdef __SIMT__
 #include "simt/tests/reports.h"
@@ -27,12 +28,7 @@ namespace tensor_test {
 namespace ptx = days::ptx;
 namespace wmma = nvcuda::wmma;
 
-template <class T>
-T* managed(int n) {
-  T* p = nullptr;
-  EXPECT_EQ(cudaMallocManaged(&p, n * sizeof(T)), cudaSuccess);
-  return p;
-}
+using ptx_tests::managed;
 
 // Small integers; unsigned types get no negative ones.
 __host__ __device__ int value_a(int row, int column, bool negative) {

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "common/ptx.h"
+#include "tests/ptx/managed.h"
 
 #ifdef __SIMT__
 #include "simt/tests/apart.h"
@@ -27,12 +28,7 @@ namespace ptx = days::ptx;
 using ptx::Major;
 using ptx::WgmmaSwizzle;
 
-template <class T>
-T* managed(size_t n) {
-  T* p = nullptr;
-  EXPECT_EQ(cudaMallocManaged(&p, n * sizeof(T)), cudaSuccess);
-  return p;
-}
+using ptx_tests::managed;
 
 bool has_wgmma() {
   cudaDeviceProp properties;

@@ -107,6 +107,11 @@ std::uint64_t exchange(char* p, const std::string& op, Type type, std::uint64_t 
   }
 }
 
+// As ptxas: floating-point numbers of 16 bits are added .noftz, others never; what is no vector of them has no min or max.
+bool takes_float(const Instruction& in, const std::string& op, Type type, bool vector) {
+  return in.has("noftz") == (type.bits == 16) && (op == "add" || (vector && type.bits == 16));
+}
+
 // Of a vector, {a, b, c, d} of .v4: as many as it says, up to 16 bytes of floating-point numbers in global memory.
 bool takes_vector(const Instruction& in, const std::string& op, Type type, std::size_t count, int bits) {
   return in.has(("v" + std::to_string(count)).c_str()) && count * static_cast<unsigned>(bits) <= 128 &&
@@ -129,7 +134,9 @@ Step atomic(const Instruction& in) {
   const std::vector<Operand> to = returns ? elements(in.operand(0)) : std::vector<Operand>(from.size());
   const int bits = type.packed ? 32 : type.bits;
   const bool vector = b.what == Operand::list || in.has("v2") || in.has("v4") || in.has("v8");
-  if (to.size() != from.size() || (vector && !takes_vector(in, op, type, from.size(), bits))) in.refuse();
+  if (to.size() != from.size() || (vector && !takes_vector(in, op, type, from.size(), bits)) ||
+      (type.is_float() && !takes_float(in, op, type, vector)))
+    in.refuse();
   const std::size_t size = static_cast<std::size_t>(bits) / 8, bytes = size * from.size();
   return [=](Frame& f) {
     char* p = resolve(f, at, shared);
