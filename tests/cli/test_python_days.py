@@ -60,7 +60,9 @@ class Ladders(support.Case):
             found = python_judge.Measured({**values, "programs": mine, "wave_reads": 5.0}, metrics.TRITON)
             self.replace(python_judge, "measure", lambda *_, found=found: found)
             self.assertEqual(python_judge.counters(python_judge.Kernel(day, "wide", "mine.py"), gates).verdict, verdict)
-        measured["wide"]["programs"] = 64
+        measured["plain"], measured["wide"] = {"programs": 8, "instructions": 123}, {"programs": 8, "instructions": 58}
+        self.assertEqual(python_judge.asked_of(rung)[0], {"instructions": 74, "programs_kept": 8})  # half a block has half of them, too
+        measured["plain"], measured["wide"] = {"programs": 256, "wave_reads": 8.5}, {"programs": 64, "wave_reads": 5.0}
         self.assertEqual(list(python_judge.asked_of(rung)[0]), ["programs", "wave_reads"])
 
     def test_rungs_and_exercise(self):
@@ -795,7 +797,7 @@ class Metrics(support.Case):
                 "    def __init__(self, count): self.shape, self.stride = (count,), lambda: (1,)\nneeds.indices_of_32_bits(x=Large(2**31 - 2**16))\n"
                 "try:\n    needs.indices_of_32_bits(x=Large(2**31 - 2**16 + 1))\nexcept ValueError as error:\n    print(error)")
         done = subprocess.run([_python().path, "-B", "-c", text], stdout=subprocess.PIPE, check=True, text=True)
-        self.assertIn("x has 2,147,418,113 elements, and this kernel counts to 2,147,418,112", done.stdout)
+        self.assertIn("x reaches over 2,147,418,113 elements, and this kernel counts to 2,147,418,112", done.stdout)
 
     def test_machine_code(self):
         (self.folder / "kernel.py").write_text(_KERNELS)

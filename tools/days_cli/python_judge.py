@@ -18,9 +18,9 @@ from days_cli.patterns import pattern
 from days_cli.stages import Stage, Told
 
 _LEAST = 1.25  # a factor between two rungs that counts
-# Of a rung that changes the order of its programs or their products alone. A larger tile shares more within a wave, too, and a smaller
-# one takes more of the tensor cores' instructions; both make another number of programs, and are another idea.
-_OF_TILES = {"wave_reads", "tensor"}
+# Of a rung that changes the order of its programs or their work alone. A larger tile shares more within a wave, too, and a smaller one takes
+# fewer instructions and registers; both make another number of programs, and are another idea.
+_OF_TILES = {"wave_reads", "tensor", "spilled", "shared", "global_accesses", "instructions", "registers"}
 _KEPT = "programs_kept"
 _FAULTS = ("oob", "uninit", "promise", "assert", "hang")  # what is wrong in any order
 

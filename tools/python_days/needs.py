@@ -40,7 +40,7 @@ def indices_of_32_bits(**tensors):
     """Of kernels that count elements, and those between rows, in int32: the last program's block must not run over."""
     for name, tensor in tensors.items():
         if _reach(tensor) > 2**31 - 2**16:
-            raise ValueError(f"{name} has {_reach(tensor):,} elements, and this kernel counts to {2**31 - 2**16:,}: hand it over in parts")
+            raise ValueError(f"{name} reaches over {_reach(tensor):,} elements, and this kernel counts to {2**31 - 2**16:,}: hand it over in parts")
 
 
 def rows_dense(**tensors):
