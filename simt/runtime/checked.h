@@ -34,6 +34,9 @@ inline bool is_builtin(std::uintptr_t p) {
 void check_slowly(const void* address, std::size_t bytes, Access access, Strength strength,
                   std::size_t alignment, void* caller);
 
+// Of ld.global.nc, after the other checks: the running launch must not have written what it reads.
+void check_read_only(const char* p, std::size_t bytes, void* caller);
+
 // Until end_atomic(), no other worker's thread is between its look at an atomic operation on this address and
 // the operation.
 void begin_atomic(const volatile void* address);

@@ -493,6 +493,30 @@ Record merged_reads(const Block* shared, Record others, Record mine) {
   return mine | spread;
 }
 
+void check_read_only(const char* p, std::size_t bytes, void* caller) {
+  if (own_work || !in_arena(p)) return;
+  const std::uint32_t first = std::max(shadow.launch_first, kFirstSegment);
+  for (std::size_t i = 0; i < bytes; ++i) {
+    const auto offset = static_cast<std::size_t>(p - shadow.arena) + i;
+    const Record word = load(shadow.words[offset / 4].write);
+    const Record w = segment_of(word) == kSplit ? load(shadow.bytes[offset].write) : word;
+    if (segment_of(w) < first || segment_of(w) >= kLastSegment) continue;
+    const Segment* const s = find_segment(segment_of(w));
+    if (!s || s->host) continue;  // pinned and managed memory: the host had written it before
+    const OwnWork own;
+    const Launch& launch = *worker->launch;
+    const std::string name = name_of(p, bytes, nullptr);
+    Failure failure = failure_here("simt-race-global", "ld.global.nc of what its own kernel writes");
+    Line line = {};
+    failure.places = source_at(place_of(w), &line) + "the kernel " + verb_of(w, true, false) + " " + name +
+                     "\n" + source_here(caller, &line) + "thread " + thread_name(launch, current->linear) +
+                     " of block " + block_name(launch, current->block->linear) + " reads it\n";
+    failure.details = "kernel " + std::string(launch.kernel->name) +
+                      "; what it writes need not reach the read-only path before it ends";
+    abandon(failure);
+  }
+}
+
 Looked look(const Cells& cells, const char* p, std::size_t bytes, Access access, Strength strength,
             void* caller) {
   return Look(cells, p, bytes, access, strength, caller).run();

@@ -596,6 +596,9 @@ __global__ void misuse(int what) {
     case 14:
       asm volatile("red.global.min.noftz.bf16x2 [%0], %1;" ::"l"(eight), "r"(r));
       break;
+    case 15:
+      asm volatile("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f16 [%0], [0], 16;" ::"l"(eight));
+      break;
   }
 }
 
@@ -614,14 +617,35 @@ TEST(InlinePtx, MisuseIsReported) {
                                   "simt does not know the instruction red.shared.add.v4.f32",
                                   "simt does not know the instruction red.global.max.v4.bf16x2",
                                   "simt does not know the instruction red.global.add.noftz.f32",
-                                  "simt does not know the instruction red.global.min.noftz.bf16x2"};
-  for (int what = 0; what < 15; ++what) {
+                                  "simt does not know the instruction red.global.min.noftz.bf16x2",
+                                  "simt does not know the instruction cp.reduce.async.bulk.global"};
+  for (int what = 0; what < 16; ++what) {
     const std::string text = report_of([&] { misuse<<<1, 1>>>(what); });
     EXPECT_HAS(text, expected[what]);
     if (what != 7) {  // that one's line is in common/ptx
       EXPECT_HAS(text, line_start(kFirstMisuse + 1 + 3 * what));
     }
   }
+}
+
+constexpr int kReadBack = __LINE__ + 3;
+__global__ void reads_back(uint32_t* x, bool writes) {
+  uint32_t r;
+  if (writes) x[1] = 7;
+  asm volatile("ld.global.nc.v2.u32 {%0, %0}, [%1];" : "=r"(r) : "l"(x));
+  if (!writes) x[2] = r;
+}
+
+TEST(InlinePtx, ReadOnlyLoadsAreOfWhatTheKernelDoesNotWrite) {
+  if (!simt::checked_build) GTEST_SKIP() << "a checked build finds this";
+  uint32_t* x = managed<uint32_t>(4);
+  reads_back<<<1, 1>>>(x, false);
+  reads_back<<<1, 1>>>(x, false);  // what it writes lies beside
+  ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  const std::string text = report_of([&] { reads_back<<<1, 1>>>(x, true); });
+  EXPECT_HAS(text, "ld.global.nc of what its own kernel writes [simt-race-global]");
+  EXPECT_HAS(text, line_start(kReadBack) + "if (writes) x[1] = 7;    the kernel writes");
+  EXPECT_HAS(text, line_start(kReadBack + 1));
 }
 
 constexpr int kHalfLine = __LINE__ + 3;

@@ -75,6 +75,10 @@ bool goes_to_global(const Instruction& in) {
 Step bulk(const Instruction& in) {
   const bool reduces = in.modifiers[1] == "reduce";
   const Operand to = in.operand(0), from = in.operand(1), size = in.operand(2);
+  if (reduces) {  // as ptxas: floating-point numbers of 16 bits are added .noftz, and nothing else is
+    const Type type = in.type();
+    if (in.has("noftz") != (in.has("add") && type.is_float() && type.bits == 16)) in.refuse();
+  }
   if (goes_to_global(in)) {
     const Reduction how = reduces ? reduction(in) : Reduction::none;
     const ElementType type = reduces ? element_type(in) : ElementType::u8;

@@ -36,11 +36,12 @@ Step load(const Instruction& in) {
   const std::vector<Operand> to = elements(in.operand(0));
   const Operand from = in.operand(1);
   const bool shared = is_shared_space(in),
-             fence = in.has("acquire") || in.has("volatile") || in.has("relaxed");
+             fence = in.has("acquire") || in.has("volatile") || in.has("relaxed"), read_only = in.has("nc");
   const auto size = static_cast<std::size_t>(type.bits / 8);
   return [=](Frame& f) {
     char* p = resolve(f, from, shared);
     touch(f, p, size * to.size(), false, fence);
+    if (read_only && checked_build && !tracing) check_read_only(p, size * to.size(), f.caller);
     for (std::size_t i = 0; i < to.size(); ++i) {
       std::uint64_t bits = 0;
       std::memcpy(&bits, p + i * size, size);
