@@ -8,7 +8,8 @@ SPECIAL = np.array([0.0, -0.0, 1.0, -2.5, 2.0 ** -140, 1e30, -1e30, np.inf, 3.0]
 
 
 def matrices(make, m, n, k):
-    return [make.normal(m, k), make.normal(k, n)], [make.output(m, n)]
+    """The second is scaled so that sums are of the size of 1 for every k, and so are the errors that fp32 makes in them."""
+    return [make.normal(m, k), make.normal(k, n, scale=k ** -0.5)], [make.output(m, n)]
 
 
 def integers(make, m, n, k):
