@@ -21,7 +21,7 @@ def column_kernel(x_ptr, gamma_ptr, beta_ptr, running_mean_ptr, running_var_ptr,
         there = (r < rows) & (c < cols)[None, :]
         x = tl.load(x_ptr + r.to(tl.int64) * cols + c[None, :], mask=there, other=0.0).to(tl.float32)  # (ROWS, COLS)
         total += x
-    mean = tl.sum(total, axis=0) / rows
+    mean = tl.div_rn(tl.sum(total, axis=0), rows.to(tl.float32))  # `/` may miss the last digit, and a constant channel then varies
 
     square = tl.zeros((ROWS, COLS), tl.float32)
     for first in range(0, rows, ROWS):

@@ -32,7 +32,7 @@ def tile_kernel(x_ptr, gamma_ptr, beta_ptr, running_mean_ptr, running_var_ptr, e
         there = (r < rows) & (c < cols)[None, :]
         x = tl.load(x_ptr + r.to(tl.int64) * cols + c[None, :], mask=there, other=0.0).to(tl.float32)  # (ROWS, COLS)
         many = tl.minimum(rows - first, ROWS).to(tl.float32)
-        middle = tl.sum(x, axis=0) / many
+        middle = tl.div_rn(tl.sum(x, axis=0), many)  # `/` may miss the last digit, and a constant channel then varies
         apart = tl.where(there, x - middle[None, :], 0.0)
         n, mean, m2 = merge(n, mean, m2, many, middle, tl.sum(apart * apart, axis=0))
     rstd = tl.rsqrt(m2 / rows + eps)

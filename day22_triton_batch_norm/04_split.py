@@ -34,7 +34,7 @@ def parts_kernel(x_ptr, groups_ptr, rows, cols, long, ROWS: tl.constexpr, COLS: 
         there = (r < end) & (c < cols)[None, :]
         x = tl.load(x_ptr + r.to(tl.int64) * cols + c[None, :], mask=there, other=0.0).to(tl.float32)  # (ROWS, COLS)
         many = tl.minimum(end - first, ROWS).to(tl.float32)
-        middle = tl.sum(x, axis=0) / many
+        middle = tl.div_rn(tl.sum(x, axis=0), many)  # `/` may miss the last digit, and a constant channel then varies
         apart = tl.where(there, x - middle[None, :], 0.0)
         n, mean, m2 = merge(n, mean, m2, many, middle, tl.sum(apart * apart, axis=0))
     group = groups_ptr + part * cols + c  # of (3, parts, cols)

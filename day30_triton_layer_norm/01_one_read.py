@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Forward: the block is the row, read once. The mean is known before a deviation is squared, because the row is still in registers; the
-mean of the squares minus the square of the mean would lose all digits where the mean is large. Mean and 1/deviation are kept for
-backward, in fp32 whatever x is. Memory bounds it.
+mean of the squares minus the square of the mean would lose all digits where the mean is large. A sum of large numbers loses some, too, so
+what is summed is how far each lies from the row's first. Mean and 1/deviation are kept for backward, in fp32 whatever x is. Memory bounds it.
 """
 import triton
 import triton.language as tl
@@ -19,11 +19,13 @@ def one_read_kernel(x_ptr, gamma_ptr, beta_ptr, y_ptr, mean_ptr, rstd_ptr, cols,
     x = tl.load(x_ptr + at, mask=there, other=0.0).to(tl.float32)
     gamma = tl.load(gamma_ptr + i, mask=there, other=0.0).to(tl.float32)
     beta = tl.load(beta_ptr + i, mask=there, other=0.0).to(tl.float32)
-    mean = tl.sum(x, 0) / cols
-    away = tl.where(there, x - mean, 0.0)  # a place beyond the row would add mean^2
+    first = tl.load(x_ptr + row.to(tl.int64) * cols).to(tl.float32)
+    x = tl.where(there, x - first, 0.0)  # where the elements are alike, a difference has all digits, and a sum few to lose
+    middle = tl.sum(x, 0) / cols
+    away = tl.where(there, x - middle, 0.0)  # a place beyond the row would add middle^2
     rstd = 1 / tl.sqrt(tl.sum(away * away, 0) / cols + eps)
     tl.store(y_ptr + at, away * rstd * gamma + beta, mask=there)
-    tl.store(mean_ptr + row, mean)
+    tl.store(mean_ptr + row, first + middle)
     tl.store(rstd_ptr + row, rstd)
 
 

@@ -568,11 +568,15 @@ class Interpreter(support.Case):
             """)
 
     def test_exp_and_its_kind_are_a_gpus(self):
-        """The product with log2(e) is rounded, which near -86 costs 63 of 2^-24; what has .ftz takes denormals for 0; an fma rounds once."""
+        """The product with log2(e) is rounded, which near -86 costs 63 of 2^-24; what has .ftz takes denormals for 0; an fma rounds once; `/` is a
+        product with a rounded reciprocal."""
         exp, denormal, *others = self.values_of(["tl.exp(z - 86.640625)", "tl.exp(z - 88)", "tl.exp2(z - 127)", "tl.exp2(z - 126)", "tl.sqrt(z + 1e-39)",
-                                                 "tl.rsqrt(z + 1e-39)", "tl.fma(z + 1.25, z + 1.25, z - 1.5625)", "tl.fma(z + 1.1, z + 1.1, z - 1.21)"])
+                                                 "tl.rsqrt(z + 1e-39)", "tl.fma(z + 1.25, z + 1.25, z - 1.5625)", "tl.fma(z + 1.1, z + 1.1, z - 1.21)", "(z + 21) / (z + 7)",
+                                                 "tl.div_rn(z + 21, z + 7)", "(z + 3e38) / (z + 2.5e38)", "(z + 1) / (z * z)"])
         eleven = struct.unpack("f", struct.pack("f", 1.1))[0]
-        self.assertEqual(others, [0, 2.0 ** -126, 0, math.inf, 0, eleven ** 2 - struct.unpack("f", struct.pack("f", 1.21))[0]])
+        self.assertEqual(others, [0, 2.0 ** -126, 0, math.inf, 0, eleven ** 2 - struct.unpack("f", struct.pack("f", 1.21))[0], 3 + 2.0 ** -22, 3,
+                                  others[8], math.inf])
+        self.assertAlmostEqual(others[8], 1.2, 6)  # though the reciprocal is a denormal
         exact = math.exp(-86.640625)
         self.assertTrue(63 < abs(exp / exact - 1) * 2 ** 24 < 64, exp)
         self.assertTrue(0 < denormal < 2.0 ** -126)

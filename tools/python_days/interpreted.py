@@ -131,10 +131,12 @@ def _data(value):
 
 
 def _mend_arithmetic():
-    """As PTX has it: tl.exp multiplies by log2(e) first, tl.exp2, sqrt and rsqrt take denormals for 0, an fma rounds once."""
+    """As PTX has it: tl.exp multiplies by log2(e) first, tl.exp2, sqrt and rsqrt take denormals for 0, `/` multiplies by a reciprocal, an fma
+    rounds once."""
     for name, function in (("create_exp", approximate.exp), ("create_exp2", approximate.ex2_ftz), ("create_sqrt", approximate.sqrt_ftz),
                            ("create_rsqrt", approximate.rsqrt_ftz)):
         setattr(_Builder, name, lambda self, arg, by=function: self.unary_op(arg, by))
+    _Builder.create_fdiv = lambda self, x, y: self.binary_op(x, y, approximate.divided)
     _Builder.create_fma = lambda self, x, y, z: self.ternary_op(x, y, z, approximate.fma)
     _Builder.create_minnumf = lambda self, x, y: self.binary_op(x, y, np.fmin)  # tl.minimum drops NaN unless told to keep it
     _Builder.create_maxnumf = lambda self, x, y: self.binary_op(x, y, np.fmax)
