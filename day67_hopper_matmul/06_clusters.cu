@@ -5,6 +5,7 @@
 // Changed since persistent: b by multicast; a stage is free when the readers of both blocks say so. Teaches: multicast, remote arrivals.
 // Bound by: wgmma, and the card's power.
 
+#include "common/ptx/cluster_arrive.h"
 #include "day67_hopper_matmul/walk.cuh"
 
 namespace day67 {
@@ -25,7 +26,7 @@ struct Memory {
 __device__ __forceinline__ void release(uint64_t* empty) {
   const uint32_t lane = threadIdx.x % days::kWarpSize;
   __syncwarp();
-  if (lane < kCluster) days::ptx::mbarrier_arrive_cluster(empty, lane);
+  if (lane < kCluster) days::ptx::mbarrier_arrive_reader(empty, lane);
 }
 
 template <class T>

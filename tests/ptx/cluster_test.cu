@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "common/ptx.h"
+#include "common/ptx/cluster_arrive.h"
 #include "tests/ptx/managed.h"
 
 #ifdef __SIMT__
@@ -89,7 +90,7 @@ __global__ __cluster_dims__(2) void remote(int* out) {
   if (t == 0) {
     ptx::mbarrier_init(&copied, 1);
     ptx::mbarrier_init(&stored, 1);
-    ptx::mbarrier_init(&ready, 32);
+    ptx::mbarrier_init(&ready, 64);
     if (rank == 1) {
       ptx::mbarrier_arrive_expect_tx(&copied, sizeof to);
       ptx::mbarrier_arrive_expect_tx(&stored, sizeof words);
@@ -104,6 +105,7 @@ __global__ __cluster_dims__(2) void remote(int* out) {
     if (t == 0) ptx::cp_async_bulk_to_cluster(to, from, sizeof to, &copied, 1);
     ptx::st_async(&words[t], t + 1000, &stored, 1);
     ptx::mbarrier_arrive_cluster(&ready, 1);
+    ptx::mbarrier_arrive_reader(&ready, 1);
     out[t] = 0;
   } else {
     ptx::mbarrier_wait(&copied, 0);
