@@ -21,6 +21,13 @@ class Found(unittest.TestCase):
         self.assertEqual(wide_indices.found(MATRIX % "out[row * cols] = 0;")[0][0], 3)
         self.assertEqual(len(self.lines("p.out[p.row * p.cols] = in[row * cols];", MATRIX + "struct P { float* out; int row, cols; };")), 2)
 
+    def test_what_is_added_to_a_pointer(self):
+        for statement in ("const float* a = in + row * cols;", "out[0] = *(in + col + row * cols);", "load(in + row * cols, col);"):
+            self.assertEqual(self.lines(statement), ["row * cols has 32 bits and wraps beyond 2,147,483,647; int64_t{row} * cols does not"], statement)
+        for statement in ("const float* a = in + int64_t{row} * cols;", "const int n = col + row * cols;", "load(in + col, row * cols);",
+                          "if (row >= col * cols) return; load(in + row * cols, col);"):
+            self.assertEqual(self.lines(statement), [], statement)
+
     def test_what_cannot_wrap_or_cannot_be_told(self):
         for statement in ("out[int64_t{row} * cols + col] = 0;", "out[static_cast<size_t>(row) * cols] = 0;", "out[32 * row] = 0;",
                           "out[row * 32] = 0;", "tile[row * cols] = 0;  // shared", "// out[row * cols] = 0;", "out[row * unknown] = 0;",

@@ -37,8 +37,18 @@ def _subscripts(code):
         yield match.start(), match[1], code[match.end():at - 1]
 
 
+def _offsets(code):
+    """The same of each name + offset, as far as a comma or what closes around it."""
+    for match in re.finditer(r"(?<![\w.)\]])((?:\w+(?:\.|->))*\w+)\s*\+(?![+=])", code):
+        depth, at = 0, match.end()
+        while at < len(code) and (depth or code[at] not in ",;)]}?:<>="):
+            depth += {"(": 1, "[": 1, ")": -1, "]": -1}.get(code[at], 0)
+            at += 1
+        yield match.start(), match[1].replace("->", "."), code[match.end():at]
+
+
 def found(text, headers=""):
-    """[(line, what)]: products of two 32-bit variables in an index of a pointer, and 32-bit variables that are compared with a
+    """[(line, what)]: products of two 32-bit variables in an index of a pointer or in what is added to one, and 32-bit variables that are compared with a
     64-bit extent. headers: the text of the day's headers, which declare the problem's members."""
     code, known = _code(text), _code(headers)
     wide = _declared(code + known, _WIDE)
@@ -48,13 +58,15 @@ def found(text, headers=""):
     arrays |= set(re.findall(r"(\w+)\s*=\s*reinterpret_cast<", code))  # pieces of shared memory
     is_narrow = lambda word: word.rpartition(".")[2] in narrow or re.fullmatch(_PLACE, word)  # noqa: E731
     result = []
-    for at, array, index in _subscripts(code):
+    for at, array, index in (*_subscripts(code), *_offsets(code)):
         if array.rpartition(".")[2] not in pointers - arrays or re.search(_WIDE, index):
             continue
         for product in re.finditer(r"(\([^()]*\)|[\w.]+)\s*\*\s*([\w.]+)", index):
             words = re.findall(r"[A-Za-z_][\w.]*", product[1]) or ["0"]
             if re.fullmatch(_PLACE, product[2]) or product[2] == "0":
                 continue  # a thread's number, which the grid bounds
+            if re.search(rf"[<>]=?\s*\w+\s*\*\s*{re.escape(product[2])}\s*[);]", code):
+                continue  # a thread's number is held against a whole of so many: that fits
             if all(map(is_narrow, words)) and is_narrow(product[2]) and not all(re.fullmatch(_PLACE, word) for word in words):
                 first = product[1].strip("()")
                 result.append((code.count("\n", 0, at) + 1, f"{' '.join(product[0].split())} has 32 bits and wraps beyond "
