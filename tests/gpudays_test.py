@@ -98,6 +98,21 @@ def attended_causally(q, k, v, scale=None):
     return F.scaled_dot_product_attention(q, k, v, mask, scale=scale).nan_to_num()
 
 
+def attended_backward(causal):
+    def gradients(q, k, v, o, dout, lse, scale=None):
+        group = q.shape[1] // k.shape[1]
+        keys, values = (one.repeat_interleave(group, 1) for one in (k, v))
+        scale = scale or q.shape[-1] ** -0.5
+        scores = scale * q @ keys.mT
+        weights = (scores - lse[..., None].to(scores.dtype)).exp()
+        if causal:
+            weights = weights.tril(k.shape[2] - q.shape[2])
+        ds = weights * (dout @ values.mT - (dout * o).sum(-1, keepdim=True)) * scale
+        summed = lambda one: one.unflatten(1, (-1, group)).sum(2)
+        return ds @ keys, summed(ds.mT @ q), summed(weights.mT @ dout)
+    return gradients
+
+
 def looked_up(w, tokens):
     return F.embedding(tokens.long(), w)
 
@@ -204,6 +219,8 @@ PRODUCTS = [[(1, 1), (1, 1)], [(33, 5), (5, 17)], [(8, 32), (32, 31)], [(0, 4), 
 NORMS = [[(3, 7), (7,), (7,)], [(5, 33), (33,), (33,)], [(2, 3, 130), (130,), (130,), 0.5], [(2, 9000), (9000,), (9000,)], [(0, 4), (4,), (4,)]]
 HEADS = [[(1, 2, 3, 64), (1, 2, 5, 64), (1, 2, 5, 64)], [(2, 1, 17, 64), (2, 1, 33, 64), (2, 1, 33, 64), 0.25],
          [(1, 1, 9, 128), (1, 1, 6, 128), (1, 1, 6, 128)]]
+BACKWARDS = [[(b, h, q, d), (b, g, k, d), (b, g, k, d), (b, h, q, d), (b, h, q, d), positive(b, h, q)]
+             for b, h, g, q, k, d in ((1, 2, 1, 3, 5, 64), (2, 2, 2, 17, 33, 64), (1, 4, 2, 9, 9, 128))]
 ROPES = [[(1, 1, 16), (1, 1, 16), turns(16), 1], [(5, 4, 16), (5, 2, 16), turns(16), 5], [(3, 2, 64), (3, 1, 64), turns(64), 100_000]]
 PICTURES = [[(1, 1)], [(31, 33)], [(64, 40)], [(0, 3)]]
 SQUARES = [[(1, 1)], [(31, 31)], [(64, 64)], [(0, 0)]]
@@ -258,6 +275,8 @@ OPERATORS = {
     "reverse": Case(lambda x: x.flip(0), [[(1,)], [(1001,)], [(32,)], [(0,)]], PIXELS, gradient=False, changes=(0,)),
     "attention": Case(attended, HEADS, HALVES, digits=4, gradient=False),
     "causal_attention": Case(attended_causally, HEADS, HALVES, digits=4, gradient=False),
+    "attention_backward": Case(attended_backward(False), BACKWARDS, HALVES, digits=30, gradient=False),
+    "causal_attention_backward": Case(attended_backward(True), BACKWARDS, HALVES, digits=30, gradient=False),
     "geglu": Case(geglu, [[(2,)], [(3, 14)], [(2, 3, 66)], [(4, 2050)], [(0, 4)]], HALVES, digits=2),
     "geglu_backward": Case(gradient_of(geglu), [[(2,), (1,)], [(3, 14), (3, 7)], [(2, 3, 66), (2, 3, 33)]], HALVES, digits=4, gradient=False),
     "gegelu": Case(gegelu, [[(2,)], [(3, 14), 0.5], [(2, 3, 66)], [(4, 2050), 1], [(0, 4)]], HALVES, digits=2),
