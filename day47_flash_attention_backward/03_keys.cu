@@ -7,7 +7,6 @@
 // done by atomic additions to a dq in fp32, which a last kernel rounds. Changed since tiled: the instruction, and who
 // owns dq.
 // Bound by: tiles that are waited for, shared memory, and 4 bytes of atomic additions to dq for 128 (64) scores and a column.
-// Teaches: mma_m16n8k16_f32_f16_f16_f32, mma_m16n8k16_f32_bf16_bf16_f32, ldmatrix.
 
 #include <cstdint>
 

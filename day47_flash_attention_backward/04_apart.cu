@@ -6,7 +6,6 @@
 // 43 the next tile is under way meanwhile, a warp owns 32 rows where registers allow it, and tiles that a causal mask
 // hides are never fetched. Changed since keys: who makes dq, and how tiles come.
 // What should bound it now: the products, and an ldmatrix for two (64 columns: four) of them.
-// Teaches: cp_async_cg, cp_async_commit_group, cp_async_wait_group.
 
 #include <cstdint>
 
@@ -35,7 +34,7 @@ template <int kDim, bool kKeysStay>
 inline constexpr Tuning kTuning = kDim == 64
                                       ? (kKeysStay ? Tuning{2, 64, 32, false} : Tuning{2, 64, 32, true})
                                       : (kKeysStay ? Tuning{1, 64, 32, false} : Tuning{2, 32, 32, false});
-constexpr int kWarps = 4, kThreads = kWarps * days::kWarpSize, kBlocks = 2;  // a multiprocessor
+constexpr int kWarps = 4, kThreads = kWarps * days::kWarpSize;
 
 template <class T, int kDim, bool kKeysStay>
 struct Shared {
@@ -62,7 +61,7 @@ __device__ __forceinline__ void fetch(Tile (&to)[2], int place, Rows<T> one, Row
 }
 
 template <class T, int kDim, bool kKeysStay>
-__global__ void __launch_bounds__(kThreads, kBlocks)
+__global__ void __launch_bounds__(kThreads, 2)
     apart_kernel(const AttentionBackward<T> p, RowData rows, float scale) {
   using S = Shared<T, kDim, kKeysStay>;
   constexpr int kM = S::kUse.row_tiles, kAtOnce = S::kUse.at_once;
