@@ -10,6 +10,7 @@
 
 #include <cstdint>
 
+#include "common/attention/pitched.cuh"
 #include "common/attention/softmax.cuh"
 #include "common/attention/tensor.cuh"
 #include "common/check.h"
@@ -47,8 +48,8 @@ __global__ void __launch_bounds__(Shared<T, kDim>::kThreads)
   const int warp = static_cast<int>(threadIdx.x) / days::kWarpSize, warp_key = 16 * warp;
 
   const int64_t of_kv = p.of_kv.at(batch, kv_head, 0);
-  load_tile<kThreads, kKeys>(shared.k, p.k + of_kv, first, p.seq_k, p.of_kv.token);
-  load_tile<kThreads, kKeys>(shared.v, p.v + of_kv, first, p.seq_k, p.of_kv.token);
+  load_pitched<kThreads, kKeys>(shared.k, 0, p.k + of_kv, p.of_kv.token, first, p.seq_k);
+  load_pitched<kThreads, kKeys>(shared.v, 0, p.v + of_kv, p.of_kv.token, first, p.seq_k);
   const auto left = [warp_key](auto& tile) {
     return [&tile, warp_key](int step, uint32_t(&a)[1][4]) { load_left(a[0], tile, warp_key, step); };
   };
@@ -58,9 +59,10 @@ __global__ void __launch_bounds__(Shared<T, kDim>::kThreads)
     const int64_t of = int64_t{batch} * p.heads + head;
     for (int query = 0; query < p.seq_q; query += kQueries) {
       __syncthreads();  // all are done with the tile before
-      load_tile<kThreads, kQueries>(shared.q, p.q + p.of_q.at(batch, head, 0), query, p.seq_q, p.of_q.token);
-      load_tile<kThreads, kQueries>(shared.dout, p.dout + p.of_o.at(batch, head, 0), query, p.seq_q,
-                                    p.of_o.token);
+      load_pitched<kThreads, kQueries>(shared.q, 0, p.q + p.of_q.at(batch, head, 0), p.of_q.token, query,
+                                       p.seq_q);
+      load_pitched<kThreads, kQueries>(shared.dout, 0, p.dout + p.of_o.at(batch, head, 0), p.of_o.token,
+                                       query, p.seq_q);
       __syncthreads();
 
       // 16 keys down, 64 queries across.

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 
+#include "common/attention/pitched.cuh"
 #include "common/attention/ring.cuh"
 #include "common/attention/softmax.cuh"
 #include "common/attention/tensor.cuh"
@@ -56,8 +57,8 @@ struct Rows {
 template <int kRows, class Tile, class T>
 __device__ __forceinline__ void fetch(Tile (&to)[2], int place, Rows<T> one, Rows<T> other, int first,
                                       int count) {
-  load_tile_async<kThreads, kRows>(to[0], place, one.data, first, count, one.pitch);
-  load_tile_async<kThreads, kRows>(to[1], place, other.data, first, count, other.pitch);
+  load_pitched_async<kThreads, kRows>(to[0], place, one.data, one.pitch, first, count);
+  load_pitched_async<kThreads, kRows>(to[1], place, other.data, other.pitch, first, count);
 }
 
 template <class T, int kDim, bool kKeysStay>

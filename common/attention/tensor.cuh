@@ -36,43 +36,41 @@ struct alignas(128) Tile {
   }
 };
 
-// ---- Loads by a block of kThreads: kRows rows from `first` of an array of `count` rows, which lie `pitch` elements apart, to
-// rows `row` ... of the tile; zeros beyond the last, because what lies where nobody looks is multiplied by a weight of 0, and
+// ---- Loads by a block of kThreads: kRows rows from `first` of a (count, kDim) array, to rows `row` ... of
+// the tile; zeros beyond the last, because what lies where nobody looks is multiplied by a weight of 0, and
 // 0 times NaN is NaN ----
 
 // Calls move(to, from, inside) for each 16 bytes that are this thread's. Where not `inside`, `from` must not
 // be read.
 template <int kThreads, int kRows, class Tile, class Move>
 __device__ __forceinline__ void for_chunks(Tile& tile, int row, const typename Tile::Element* from, int first,
-                                           int count, const Move& move, int64_t pitch = Tile::kDim) {
+                                           int count, const Move& move) {
   constexpr int kStep = kThreads / Tile::kChunks;  // rows
   static_assert(kStep % 8 == 0 && kRows % kStep == 0, "each pass must meet the same swizzle");
   const int mine = static_cast<int>(threadIdx.x) / Tile::kChunks;
   const int chunk = static_cast<int>(threadIdx.x) % Tile::kChunks;
   auto* const to = tile.at(row + mine, chunk);
-  from += int64_t{first + mine} * pitch + chunk * kChunk;
+  from += int64_t{first + mine} * Tile::kDim + chunk * kChunk;
 #pragma unroll
-  for (int down = 0; down < kRows; down += kStep, from += kStep * pitch)
-    move(to + down * Tile::kDim, from, mine + down < count - first);
+  for (int down = 0; down < kRows; down += kStep)
+    move(to + down * Tile::kDim, from + down * Tile::kDim, mine + down < count - first);
 }
 
 template <int kThreads, int kRows, class Tile>
 __device__ __forceinline__ void load_tile(Tile& tile, const typename Tile::Element* from, int first,
-                                          int count, int64_t pitch = Tile::kDim) {
-  const auto move = [](auto* to, auto* source, bool inside) {
+                                          int count) {
+  for_chunks<kThreads, kRows>(tile, 0, from, first, count, [](auto* to, auto* source, bool inside) {
     *reinterpret_cast<uint4*>(to) = inside ? *reinterpret_cast<const uint4*>(source) : make_uint4(0, 0, 0, 0);
-  };
-  for_chunks<kThreads, kRows>(tile, 0, from, first, count, move, pitch);
+  });
 }
 
 // The same without waiting: a part of the thread's next group of copies.
 template <int kThreads, int kRows, class Tile>
 __device__ __forceinline__ void load_tile_async(Tile& tile, int row, const typename Tile::Element* from,
-                                                int first, int count, int64_t pitch = Tile::kDim) {
-  const auto move = [](auto* to, auto* source, bool inside) {
+                                                int first, int count) {
+  for_chunks<kThreads, kRows>(tile, row, from, first, count, [](auto* to, auto* source, bool inside) {
     days::ptx::cp_async_cg(to, source, inside ? 16 : 0);
-  };
-  for_chunks<kThreads, kRows>(tile, row, from, first, count, move, pitch);
+  });
 }
 
 // ---- Products of a warp ----
