@@ -6,6 +6,12 @@ from days_cli import console, exercises, following, ladders, stages
 from days_cli.errors import DaysError
 
 
+def says(title, goal):
+    """What the learner's file has to do."""
+    for line in console.wrap(f"{title}: {goal}"):
+        console.say(line)
+
+
 def started(what, origin):
     """The learner's file, as it is typed; made where there is none."""
     title = exercises.shown(exercises.my_file(what))

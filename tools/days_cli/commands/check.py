@@ -8,10 +8,10 @@ from days_cli.errors import DaysError
 USAGE = "DAY [RUNG]"
 SUMMARY = "is my kernel right, race-free, fast?"
 HELP = """./days check DAY        judges my/dayNN.cu, made from the day's exercise.cu
-./days check DAY RUNG   judges my/dayNN_RUNG.cu, which begins as the rung before:
-                        right, and without what this rung brings
+./days check DAY RUNG   judges my/dayNN_RUNG.cu, which begins as the rung before
+                        is: right, and without what this rung brings
 
-  --rung NAME           judges a shipped rung instead, by the gates of exercise.cu
+  --rung NAME           judges a shipped rung instead, by exercise.cu's gates
   --file mine.py        a Triton file of your own: masks, races and promises of
                         what its main() or launch() starts, on its own tensors
 

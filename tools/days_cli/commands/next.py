@@ -54,7 +54,7 @@ def _day(going):
     for line in console.wrap(about, "  ", "  ") if about else ():
         console.say(line)
     for command, what in ((f"./days run {day.number}", "see the rungs" if day.kind.has_rungs else "see it run"),
-                          (f"{day.target}/README.md", "read the note"),
+                          (f"{day.target}/README.md", "the note, in an editor's preview"),
                           (f"./days check {day.number}", "write " + exercises.shown(exercises.my_file(day)))):
         _command(command, what)
 

@@ -52,7 +52,7 @@ def check(what, rung=None):
         return _check_rung(what)
     title = f"{what.label}, {rung}" if rung else checking.started(what, f"a copy of {what.target}/exercise.cu")
     kernel = judge.Kernel(what, rung) if rung else judge.Kernel(what, file=title)
-    return checking.judged(what, judge.judge(kernel, lambda header: console.say(f"{title}: {header.get('exercise', {}).get('goal', '')}"),
+    return checking.judged(what, judge.judge(kernel, lambda header: checking.says(title, header.get('exercise', {}).get('goal', '')),
                                              stages.print_stage), rung)
 
 

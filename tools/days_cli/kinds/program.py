@@ -84,7 +84,7 @@ def check(day, name=None):
         title, source = f"{day.label}, {name}", program_day.source_of(day, name)
     else:
         title = source = checking.started(day, f"a copy of {day.target}/exercise.cu")
-    console.say(f"{title}: {exercise.goal}")
+    checking.says(title, exercise.goal)
     return checking.judged(day, program_judge.run_stages(program_judge.Judged(day, source, exercise.sizes), exercise.gates, stages.print_stage), name)
 
 

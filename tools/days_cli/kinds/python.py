@@ -113,7 +113,7 @@ def check(what, name=None):
         if name:
             python_day.known(day, name, "check")
         title = f"{day.label}, {name}" if name else checking.started(day, f"a copy of {day.target}/exercise.py")
-        console.say(f"{title}: {(ladders.exercise(day) or [''])[0]}")
+        checking.says(title, (ladders.exercise(day) or [''])[0])
         gates, why = python_ladders.gates_of(day), ""
         kernel = python_judge.Kernel(day, name) if name else python_judge.Kernel(day, file=title)
     return checking.judged(what, python_judge.run_stages(kernel, gates, stages.print_stage, why), name)
