@@ -36,6 +36,9 @@ struct PageTable {
 
 // The first sequence is the longest, the second has one token. Throws TooLarge beyond 2^31 - 1 pages.
 PageTable random_pages(uint64_t seed, int64_t sequences, int64_t longest, int64_t page_size);
+// The same for sequences of these lengths, each at most most_pages * page_size; one of length 0 has no page.
+PageTable random_pages(uint64_t seed, const std::vector<int32_t>& lengths, int64_t most_pages,
+                       int64_t page_size);
 
 // Words of a text as numbers: word v with a probability as (v + 1)^-exponent has it. 1 is Zipf's law, about that of language; 0
 // makes all words equal.

@@ -53,14 +53,25 @@ Csr random_csr(uint64_t seed, int64_t rows, int64_t cols, int64_t mean, RowLengt
 PageTable random_pages(uint64_t seed, int64_t sequences, int64_t longest, int64_t page_size) {
   require(sequences > 0 && longest > 0 && page_size > 0, "random_pages: all of them are positive, not",
           sequences);
-  PageTable table;
-  table.most_pages = ceil_div(longest, page_size);
+  std::vector<int32_t> lengths;
   for (int64_t i = 0; i < sequences; ++i) {
-    const int64_t length = i == 0   ? longest
-                           : i == 1 ? 1
-                                    : uniform_integer(mix(seed), static_cast<uint64_t>(i), 1, longest + 1);
-    table.lengths.push_back(static_cast<int32_t>(length));
-    table.count += ceil_div(length, page_size);
+    lengths.push_back(static_cast<int32_t>(
+        i == 0   ? longest
+        : i == 1 ? 1
+                 : uniform_integer(mix(seed), static_cast<uint64_t>(i), 1, longest + 1)));
+  }
+  return random_pages(seed, lengths, ceil_div(longest, page_size), page_size);
+}
+
+PageTable random_pages(uint64_t seed, const std::vector<int32_t>& lengths, int64_t most_pages,
+                       int64_t page_size) {
+  PageTable table;
+  table.lengths = lengths;
+  table.most_pages = most_pages;
+  for (const int32_t length : lengths) {
+    require(length >= 0 && ceil_div(int64_t{length}, page_size) <= most_pages,
+            "random_pages: a length is from 0 to most_pages * page_size, not", length);
+    table.count += ceil_div(int64_t{length}, page_size);
     if (table.count > std::numeric_limits<int32_t>::max()) throw TooLarge("more than 2^31 - 1 pages");
   }
   std::vector<int32_t> free(static_cast<size_t>(table.count));
@@ -68,12 +79,12 @@ PageTable random_pages(uint64_t seed, int64_t sequences, int64_t longest, int64_
   for (size_t i = free.size(); i-- > 1;)  // Fisher and Yates
     std::swap(free[i],
               free[static_cast<size_t>(uniform_integer(mix(seed + 1), i, 0, static_cast<int64_t>(i) + 1))]);
-  table.pages.assign(static_cast<size_t>(sequences * table.most_pages), -1);
+  table.pages.assign(lengths.size() * static_cast<size_t>(most_pages), -1);
   size_t next = 0;
-  for (int64_t i = 0; i < sequences; ++i) {
-    const int64_t pages = ceil_div(int64_t{table.lengths[static_cast<size_t>(i)]}, page_size);
+  for (size_t i = 0; i < lengths.size(); ++i) {
+    const int64_t pages = ceil_div(int64_t{lengths[i]}, page_size);
     for (int64_t page = 0; page < pages; ++page)
-      table.pages[static_cast<size_t>(i * table.most_pages + page)] = free[next++];
+      table.pages[i * static_cast<size_t>(most_pages) + static_cast<size_t>(page)] = free[next++];
   }
   return table;
 }
