@@ -25,7 +25,7 @@ const auto paged_attention =
         .runs_on(days::sm_80)
         .workspace(LAUNCHER(partials_workspace))
         .exercise(LAUNCHER(exercise), "each tile's rows looked up once, a tile ahead", "chased", "ahead",
-                  {.reads_per_input = 1.25, .wasted_sectors = 0.1})
+                  {.reads_per_input = 1.12, .wasted_sectors = 0.1})
         .reference(LAUNCHER(days::paged_decode_reference))
         .by_rows(days::kPagedSequences, days::kSomePagedSequences)
         .parallel(LAUNCHER(days::paged_decode_parallel))

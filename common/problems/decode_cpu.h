@@ -397,6 +397,14 @@ DecodeSizes decode_cache_sizes(const Decode<T>& p, T* cache) {
   }
   return sizes;
 }
+// What the order of a float sum may change in an element of o, by scores of typical rows.
+template <class T>
+double decode_rounding(const Decode<T>& p) {
+  const double n = p.dim, typical = static_cast<double>(p.scale) * std::sqrt(n) * decode_q_sizes(p).rms() *
+                                    decode_cache_sizes(p, p.k).rms();
+  return 4 * (TypeInfo<float>::kEpsilon / 2) * (std::sqrt(n) * typical + 1) *
+         std::max(1.0, decode_cache_sizes(p, p.v).rms());
+}
 
 }  // namespace detail
 
@@ -409,11 +417,7 @@ struct DecodeTolerance {
   Bound operator()(Type<T> type, const Decode<T>& p, Inputs& inputs) const {
     const bool rounded = rounds;
     Bound bound = at_most_twice([=](const auto& q) { decode_plain(q, rounded); })(type, p, inputs);
-    const double n = p.dim, typical = static_cast<double>(p.scale) * std::sqrt(n) *
-                                      detail::decode_q_sizes(p).rms() *
-                                      detail::decode_cache_sizes(p, p.k).rms();
-    bound.absolute += 4 * (TypeInfo<float>::kEpsilon / 2) * (std::sqrt(n) * typical + 1) *
-                      std::max(1.0, detail::decode_cache_sizes(p, p.v).rms());
+    bound.absolute += detail::decode_rounding(p);
     return bound;
   }
 };

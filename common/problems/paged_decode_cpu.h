@@ -33,9 +33,9 @@ class GatheredDecode {
                         static_cast<size_t>(capacity) * static_cast<size_t>(p.dim);
     k_.resize(size);
     v_.resize(size);
-    decode_ = {p.q,   p.k_new, p.v_new,     k_.data(),   v_.data(),  lengths_.data(),
-               p.o,   p.lse,   p.sequences, p.heads,     p.kv_heads, capacity,
-               p.dim, p.scale, p.q_pitch,   p.new_pitch, p.o_pitch};
+    decode_ = {p.q,       p.k_new,     p.v_new,   k_.data(),  v_.data(), lengths_.data(), p.o,
+               p.lse,     p.sequences, p.heads,   p.kv_heads, capacity,  p.dim,           p.scale,
+               p.q_pitch, p.new_pitch, p.o_pitch, {},         {}};
     for (int s = 0; s < p.sequences; ++s) {
       for (int h = 0; h < p.kv_heads; ++h) {
         for (int row = 0; row < lengths_[static_cast<size_t>(s)]; ++row) {
@@ -143,7 +143,11 @@ enum class Tables { kPlain, kStale, kShared };
 
 inline PagedRows paged_rows(uint64_t seed, PagedLengths lengths, Tables tables, int64_t sequences,
                             int64_t longest, int64_t page) {
-  if (sequences < 1 || longest < 1 || page < 1) return {};  // a size that launchers have to refuse
+  if (sequences < 1 || longest < 1 || page < 1) {  // which launchers have to refuse, by that number
+    PagedRows none;
+    none.most_pages = longest;
+    return none;
+  }
   std::vector<int32_t> rows;
   for (int s = 0; s < sequences; ++s) rows.push_back(lengths(seed, s, static_cast<int>(longest)));
   rows.push_back(static_cast<int32_t>(std::min(2 * page, int64_t{1} << 30)));  // nobody's
@@ -305,12 +309,7 @@ struct PagedDecodeTolerance {
     })(type, p, inputs);
     const GatheredDecode<T> gathered(p);
     decode_append(gathered.decode());
-    const double n = p.dim,
-                 typical = static_cast<double>(p.scale) * std::sqrt(n) *
-                           detail::decode_q_sizes(gathered.decode()).rms() *
-                           detail::decode_cache_sizes(gathered.decode(), gathered.decode().k).rms();
-    bound.absolute += 4 * (TypeInfo<float>::kEpsilon / 2) * (std::sqrt(n) * typical + 1) *
-                      std::max(1.0, detail::decode_cache_sizes(gathered.decode(), gathered.decode().v).rms());
+    bound.absolute += detail::decode_rounding(gathered.decode());
     return bound;
   }
 };
