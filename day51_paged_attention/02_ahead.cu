@@ -22,8 +22,8 @@ __global__ void __launch_bounds__(kThreads) ahead_kernel(const PagedDecode<T> p,
   const Group group(p, static_cast<int>(blockIdx.x) % columns);
   const int warp = static_cast<int>(threadIdx.x) / days::kWarpSize, keys = keys_of(p, sequence);
   const auto look_up = [&](int key) {  // of the tile that begins at `key`, row `lane` for this lane
-    const int mine = key + lane();
-    return lane() < kKeys && mine < keys ? row_of(p, sequence, group.kv_head, mine) : 0;
+    const int wanted = key + lane();
+    return lane() < kKeys && wanted < keys ? row_of(p, sequence, group.kv_head, wanted) : 0;
   };
   Columns<T, kDim> mine;
   mine.begin(p, sequence, group);

@@ -49,8 +49,8 @@ __global__ void __launch_bounds__(kThreads)
   const int sequence = all.list[chunk].x, first = all.list[chunk].y;
   const int keys = min(keys_of(p, sequence), first + kChunk);
   const auto look_up = [&](int key) {
-    const int mine = key + lane();
-    return lane() < kKeys && mine < keys ? row_of(p, sequence, group.kv_head, mine) : 0;
+    const int wanted = key + lane();
+    return lane() < kKeys && wanted < keys ? row_of(p, sequence, group.kv_head, wanted) : 0;
   };
   Columns<T, kDim> mine;
   mine.begin(p, sequence, group);

@@ -22,7 +22,7 @@ using days::DeviceBuffer;
 using T = days::half;
 
 const bool kAppendIsGiven = days::skeleton_is_given(
-    "paged_attention", "the append, and the attention to row 0 of the cache", [](const days::Shape& s) {
+    "paged_attention", "the append, and the writing of an attention to no key", [](const days::Shape& s) {
       const int64_t o = s[0] * s[1] * s[5], lse = s[0] * s[1], added = 2 * s[0] * s[2] * s[5];
       return days::Given{static_cast<size_t>(o + lse + added), false};
     });
