@@ -101,6 +101,12 @@ class Patterns(unittest.TestCase):
         self.assertEqual(pattern(cases), 'fails only with the inputs "causal".')
         self.assertEqual(pattern([*cases, case("fail", inputs="huge", n=9, m=1)]), "")
 
+    def test_an_array_that_rightly_stays_mostly_as_it_was_says_nothing_of_another(self):
+        wrong = lambda of_k, of_o: [dict(case("fail", unwritten=6, n=n), in_place=6, outputs=[
+            dict(name="k", wrong=of_k, unwritten=6), dict(name="o", wrong=of_o, unwritten=0)]) for n in (8, 9)]
+        self.assertEqual(pattern([*wrong(0, 3), case("ok", n=8)]), "")
+        self.assertIn("hold what they held before", pattern([*wrong(3, 0), case("ok", n=8)]))
+
     def test_a_stride_taken_for_another(self):
         cases = [case("ok", m=8, n=8), case("ok", m=16, n=16), case("fail", m=8, n=16), case("fail", m=16, n=8)]
         self.assertEqual(pattern(cases), "fails exactly where m and n differ. Is one taken for the other, as a length or a "

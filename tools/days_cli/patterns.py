@@ -28,7 +28,7 @@ def pattern(cases):
     where = _where(failed, passed) if passed else ""
     # Of each output by itself: most of an array that is changed in place may be as it was, and rightly so.
     bad = [output for case in wrong for output in case.get("outputs") or [case] if output["wrong"]]
-    unwritten = bool(bad) and all(output["unwritten"] >= output["wrong"] for output in bad)
+    unwritten = bool(bad) and all(output.get("unwritten", 0) >= output["wrong"] for output in bad)
     said = _UNCHANGED if in_place else _UNWRITTEN
     if where:
         return f"fails exactly {where}" + ("" if where.endswith("?") else ".") + (" " + said if unwritten else "")
