@@ -19,7 +19,7 @@ from days_cli.stages import Stage
 _LEAST = 1.25  # A counter that falls by less than this factor is not what a rung is about.
 _IMPLIED = 1.35  # A counter is asked beside one that implies it where it falls by this factor more.
 _SLACK = 0.1  # A learner's kernel may miss this share of what the rung gains ...
-_MOST = 4  # ... but may have no more than so many times what the rung has.
+_MOST = 3  # ... but may have no more than so many times what the rung has, which four times the blocks would.
 _ARCH = "90a"
 _FILE = "rung-counts.json"
 
