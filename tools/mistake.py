@@ -23,7 +23,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tools"))
-from days_cli import cpp_ladders, exercises, ladders, rungs  # noqa: E402
+from days_cli import console, cpp_ladders, exercises, ladders, rungs  # noqa: E402
 from days_cli.errors import DaysError  # noqa: E402
 
 
@@ -95,7 +95,8 @@ def main(words):
     environment = {**os.environ, "DAYS_MY": folder, "SIMT_THREADS": "1"}
     done = subprocess.run([ROOT / "days", "check", str(day.number)], cwd=ROOT, env=environment, text=True, check=False,
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    said = done.stdout.replace(folder + "/", "my/")
+    goal, first, judged = done.stdout.replace(folder + "/", "my/").partition("\n1 correct")
+    said = "\n".join(console.wrap(" ".join(goal.split()))) + first + judged if first else goal  # it was wrapped with a longer path
     if done.returncode == 0:
         print(f"error: {words[1]} passes the check:\n{said}", file=sys.stderr)
     elif done.returncode == 1:
