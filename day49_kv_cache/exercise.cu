@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Exercise: attention of one token with 16 bytes a lane, and no barrier between keys.
+// Exercise: attention of one token, no barrier between keys.
 // Gates: every element right for every length; no race; at least 400 bytes a request (block: a row's 128).
 //   ./days check 49      tells how far you are        ./days hint 49      when you are stuck
 #include "common/attention/lanes.cuh"

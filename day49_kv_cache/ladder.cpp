@@ -27,9 +27,8 @@ const auto decode =
         .needs(days::kDecodeAligned)
         .workspace(LAUNCHER(ticket_workspace))
         .setup(LAUNCHER(decode_tickets))
-        .exercise(LAUNCHER(exercise),
-                  "attention of one token with 16 bytes a lane, and no barrier between keys", "block",
-                  "warps", {.bytes_per_request = 400})
+        .exercise(LAUNCHER(exercise), "attention of one token, no barrier between keys", "block", "warps",
+                  {.bytes_per_request = 400})
         .needs(days::kDecodeAligned)
         .reference(LAUNCHER(decode_reference))
         .by_rows(days::kSequences, days::kSomeSequences)
