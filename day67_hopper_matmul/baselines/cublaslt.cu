@@ -98,6 +98,8 @@ requires Half<T> std::shared_ptr<Plan> set_up(const Product<T>& p, cudaStream_t 
   prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, alignment_of(p.a));
   prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, alignment_of(p.c));
   prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, alignment_of(p.c));
+  // Parts of k are added as floats, and not as halves.
+  prefer(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE);
   std::array<cublasLtMatmulHeuristicResult_t, 16> proposed{};
   int count = 0;
   check(cublasLtMatmulAlgoGetHeuristic(plan->handle, plan->product, plan->matrices[0], plan->matrices[1],

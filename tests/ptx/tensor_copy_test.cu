@@ -63,7 +63,8 @@ struct Tensor {
                                : strides().back() * extents.back();
   }
   CUresult map(void* data, CUtensorMap* to) const {
-    const std::vector<cuuint64_t> s = strides();
+    std::vector<cuuint64_t> s = strides();
+    s.reserve(1);  // a pointer to somewhere, although one dimension has no stride
     return encode()(to, type, static_cast<cuuint32_t>(extents.size()), data, extents.data(), s.data(),
                     box.data(), element_strides.data(), CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle,
                     CU_TENSOR_MAP_L2_PROMOTION_NONE, fill);
