@@ -188,6 +188,7 @@ case "$*" in *-gi*) cat {self.bin}/sass ;; *) cat {self.bin}/elf ;; esac
         for arguments, code, words in (
                 ((), 2, "asm of which day?"), (("99",), 2, "no day"), (("1", "--arch", "x"), 2, "--arch is an architecture"),
                 (("1", "--threads", "0"), 2, "--threads is a number"), (("--file", "gone.cu"), 2, "there is no file"),
+                (("--file", "README.md"), 2, "is neither C++"),
                 (("1", "no_such"), 2, 'has no variant "no_such"'), (("1", "-DX"), 2, "goes with --file"),
                 (("--file", str(self.source), "--kernel", "zzz"), 2, "no kernel has"),
                 (("--file", str(self.source), "--arch", "50"), 2, "does not build for sm_50"),

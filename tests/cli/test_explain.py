@@ -251,6 +251,7 @@ class Command(support.Case):
         self.fails("matmull rows", 'no day "matmull". Nearest: 05 matmul', "./days explain 5")
         self.fails("5 rows -Ix", "-Ix goes with --file", "./days explain --help")
         self.fails("--file no.cu", "there is no file no.cu", "./days explain --help")
+        self.fails("--file README.md", "README.md is neither C++ (.cu, .cpp) nor Python (.py)", "./days explain --help")
         self.fails("5 --file days", 'explain --file takes no day: "5"', "./days explain --help")
 
     def test_a_shared_second_stage_is_the_rungs(self):

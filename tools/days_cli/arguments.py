@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from pathlib import Path
 
 from days_cli import console
 from days_cli.errors import DaysError
@@ -78,6 +79,16 @@ def known_variant(command, variant, names, day, noun="variant", flag=""):
     there = f"Nearest: {near[0]}" if near else "There are " + ", ".join(names)
     raise DaysError(f'day {day.label} has no {noun} "{variant}". {there}',
                     " ".join(filter(None, ["./days", command, str(day.number), flag, (near or names)[0]])))
+
+
+def own_source(name, command):
+    """The path of a file of the learner's own; DaysError where there is none, or one that no compiler here takes."""
+    path = Path(name)
+    if not path.is_file():
+        raise DaysError(f"there is no file {path}", _help(command))
+    if path.suffix not in (".cu", ".cpp", ".cc", ".cxx", ".py"):
+        raise DaysError(f"{path} is neither C++ (.cu, .cpp) nor Python (.py)", _help(command))
+    return path
 
 
 def _help(command):

@@ -41,9 +41,7 @@ def run(args):
     if given.get("--file"):
         if given.words:
             raise DaysError(f'asm --file takes no day: "{given.words[0]}"', "./days asm --help")
-        source = Path(given.get("--file"))
-        if not source.is_file():
-            raise DaysError(f"there is no file {source}", "./days asm --help")
+        source = arguments.own_source(given.get("--file"), "asm")
         if source.suffix == ".py":
             return _triton_file(str(source), given, arch, threads)
         kernels = nvcc_code.compiled([source], arch, given.compiler)

@@ -96,11 +96,9 @@ def _explain_triton(given):
 
 
 def _explain_file(given):
-    source = Path(given.get("--file"))
     if given.words:
         raise DaysError(f'explain --file takes no day: "{given.words[0]}"', "./days explain --help")
-    if not source.is_file():
-        raise DaysError(f"there is no file {source}", "./days explain --help")
+    source = arguments.own_source(given.get("--file"), "explain")
     path = source.resolve()
     key = hashlib.sha256(os.fsencode("\0".join([str(path), *given.compiler]))).hexdigest()[:12]
     # As days cc does: older standards than the headers need are read as C++17.
