@@ -41,7 +41,7 @@ def waits():
 @picture("shares.svg")
 def shares():
     lengths = [8, 1, 2, 5]
-    card = Card("Chunks in equal shares, not a block a sequence", 330, f"Four sequences of 8, 1, 2 and 5 chunks of keys. Above, a block for each: three end early and wait for the first. Below, the 16 chunks in a row, four for each of four workers. A chunk of the kernel has {CHUNK} keys.")
+    card = Card("Equal shares, not a block a sequence", 330, f"Four sequences of 8, 1, 2 and 5 chunks of keys. Above, a block for each: three end early and wait for the first. Below, the 16 chunks in a row, four for each of four workers. A chunk of the kernel has {CHUNK} keys.")
     card.text(24, 64, "a block a sequence", 16, BAD, "start", bold=True)
     card.time(74, [(f"{s}", [("", i, i + 1, (GLOBAL, SHARED, REGISTERS, OUTPUT)[s]) for i in range(n)]) for s, n in enumerate(lengths)], left=60, height=16, end=8.4)
     card.text(24, 236, "a list of chunks, in equal shares", 16, GOOD, "start", bold=True)
