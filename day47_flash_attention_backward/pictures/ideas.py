@@ -3,9 +3,7 @@
 
     tools/pictures.py 47
 """
-from drawing import BAD, EMPTY, GOOD, INK, OUTPUT, SHARED, SOFT, THREADS, Card, constant, picture
-
-WALK = constant("day47_flash_attention_backward/03_keys.cu", "kQueries")
+from drawing import BAD, EMPTY, GOOD, INK, OUTPUT, SHARED, SOFT, THREADS, Card, picture
 
 
 @picture("gradients.svg")
@@ -60,5 +58,5 @@ def apart(tiles=4):
         places = [pairs.cell(i, 1) if left == 40 else pairs.cell(1, i) for i in range(tiles)]
         card.path(places, THREADS[0], steps=True)
         card.text(pairs.x, 284, words, 16, INK, bold=True)
-    card.text(240, 316, f"A step is a tile: {WALK} rows in rung 3.", 16, SOFT)
+    card.text(240, 316, "A step is a tile of rows.", 16, SOFT)
     return card

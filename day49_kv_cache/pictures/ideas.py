@@ -51,7 +51,7 @@ def merge():
         card.text(322, top + 33, f"x {share}", 16, GOOD, "start")
     card.arrow(392, 90, 418, 122)
     card.arrow(392, 164, 418, 142)
-    card.text(418, 112, "", 15)
+    card.text(429, 138, "+", 18, bold=True)
     card.box(390, 206, 78, 40, OUTPUT)
     card.text(429, 231, "36.88", 16)
     card.arrow(429, 146, 429, 203)
@@ -90,10 +90,10 @@ def ring():
         card.text(30, y + 19, f"stage {row}", 15, at="start")
         for step in range(2):
             start = 96 + 44 * row + 176 * step
-            if start + 132 <= 456:
-                card.box(start, y, 88, 26, SHARED)
-                card.text(start + 44, y + 18, "on its way", 15)
-                card.box(start + 88, y, 44, 26, REGISTERS)
-                card.text(start + 110, y + 18, 4 * step + row, 15)
+            if start + 176 <= 456:
+                card.box(start, y, 132, 26, SHARED)
+                card.text(start + 66, y + 18, "on its way", 15)
+                card.box(start + 132, y, 44, 26, REGISTERS)
+                card.text(start + 154, y + 18, 4 * step + row, 15)
     card.text(240, 230, "Time goes right. Violet: step n is computed.", 15, SOFT)
     return card
