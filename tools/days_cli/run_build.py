@@ -248,20 +248,23 @@ def build_day(day, backend, checked=False, exercise=None, traced=False, rung=Non
     renamed = {}
     if rung and exercise:
         renamed[f"{day.target}/{rung.file.name}"] = rung.launcher
-        sources.append(exercise)
+        sources.insert(0, exercise)
         name += f"_{rung.name}_yours"
     elif exercise:
         sources = [source for source in sources if source != f"{day.target}/exercise.cu"] + [exercise]
         name += "_yours"
     pictures = _pictures_of(day)
+    # A rung's file may define members of a class of the day's header, and so does the learner's, which began as such a file: his, the first, count.
+    twice = rung and exercise and sys.platform != "darwin"
     if backend == "cuda":
-        step = Cuda().program(name, sources, settings.expand(f"{day.target}/baselines/*.cu"), pictures, renamed)
+        step = Cuda().program(name, sources, settings.expand(f"{day.target}/baselines/*.cu"), pictures, renamed,
+                              more=["-Xlinker", "-z,muldefs"] if twice else [])
     else:
         rungs = [source for source in sources if re.fullmatch(r"day\d\d_\w+/(?:\d\d_\w+|exercise)\.cu", source) and source != alone]
         unwatched = rungs if alone and (checked or traced) else []
         if unwatched and alone != exercise:
             name += "_" + Path(alone).stem
-        step = Simt(checked, traced).program(name, sources, pictures, renamed, unwatched=unwatched)
+        step = Simt(checked, traced).program(name, sources, pictures, renamed, unwatched=unwatched, more=["-Wl,-z,muldefs"] if twice else [])
     if exercise:
         launcher = rung.launcher if rung else "exercise"
         step.messages = lambda output: compiler_messages.no_launcher(output, launcher, exercise)
