@@ -30,8 +30,8 @@ const auto paged_attention =
         .by_rows(days::kPagedSequences, days::kSomePagedSequences)
         .parallel(LAUNCHER(days::paged_decode_parallel))
         // One row; around a page, a tile of 16, a chunk of 256; pages of 1, of sizes that are no power of two, larger than
-        // a chunk; groups of 1, 2, 3, 5, 8, 12 and 64 queries; more sequences than a warp has lanes,
-        // and, eight queries at a time, more chunks than the CPU's device has warps: a share has two.
+        // a chunk; groups of 1, 2, 3, 5, 8, 12 and 72 queries; more sequences than a warp has lanes,
+        // and, eight queries at a time, more chunks than the CPU's device has warps: a share has two, of two eights as well.
         .shapes({{1, 1, 1, 1, 16, 64},
                  {2, 4, 2, 17, 16, 128},
                  {3, 3, 1, 49, 12, 64},
@@ -39,7 +39,7 @@ const auto paged_attention =
                  {2, 5, 1, 300, 64, 128},
                  {7, 2, 2, 258, 8, 64},
                  {3, 8, 1, 1000, 256, 64},
-                 {37, 64, 1, 33, 5, 64}})
+                 {37, 72, 1, 33, 5, 64}})
         .gpu_shapes({{64, 8, 1, 32768, 16, 64}, {33, 32, 8, 1000, 16, 128}})
         .bench({{64, 32, 8, 8192, 16, 128}})
         .sweep({{64, 32, 8, 8192, 1, 128},
