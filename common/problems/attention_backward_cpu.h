@@ -260,7 +260,9 @@ inline auto attention_backward_inputs(BackwardKind kind) {
     };
     const double work =
         2.0 * static_cast<double>(rows) * static_cast<double>(s[4]) * static_cast<double>(s[5]);
-    if (in.given() || work > detail::kMostForward) {
+    const bool some_head_has_no_keys =
+        p.kv_heads <= 0 || p.heads % p.kv_heads != 0;  // only sizes are asked for
+    if (in.given() || work > detail::kMostForward || some_head_has_no_keys) {
       set_backward_arrays(kind, s, p.q, p.k, p.v, {"q", "k", "v"},
                           [&](const char* name, Extent n) -> const T* { return in.normal(name, n); });
       p.o = in.normal("o", rows * s[5], 1 / std::sqrt(static_cast<double>(s[4])));
