@@ -151,7 +151,6 @@ dim3 wider(Grid grid) {
 """
 
 
-
 def lazy_texts(rung):
     """[(what a lazy learner does, the file)]: who does so has not found the rung's idea."""
     start, own = rungs.start_text(rung), rung.file.read_text(encoding="utf-8")

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <string>
 #include <vector>
 
-#include "common/buffer.h"
 #include "common/graph.h"
+#include "common/problems/decode_case.h"
 #include "common/stream.h"
 #include "common/testing.h"
 #include "day49_kv_cache/decode.h"
@@ -16,155 +15,14 @@ namespace day49 {
 namespace {
 
 using days::half;
-
-// A problem on the host, and a variant's result of it. Row `length` and what follows are NaN until they are written.
+using days::same_bits;
 template <class T>
-struct Case {
-  int batch, heads, kv_heads, capacity, dim;
-  std::vector<int32_t> lengths;
-  std::vector<T> q, k_new, v_new, k, v, o;
-  std::vector<float> lse;
+using Case = days::DecodeCase<T>;
 
-  Case(int batch, int heads, int kv_heads, int capacity, int dim, std::vector<int32_t> lengths)
-      : batch(batch),
-        heads(heads),
-        kv_heads(kv_heads),
-        capacity(capacity),
-        dim(dim),
-        lengths(std::move(lengths)),
-        q(size(1, heads)),
-        k_new(size(1, kv_heads)),
-        v_new(size(1, kv_heads)),
-        k(size(capacity, kv_heads)),
-        v(size(capacity, kv_heads)),
-        o(size(1, heads)),
-        lse(static_cast<size_t>(batch) * static_cast<size_t>(heads)) {
-    fill(q, 401);
-    fill(k_new, 402);
-    fill(v_new, 403);
-    fill(k, 404);
-    fill(v, 405);
-    for (size_t i = 0; i < k.size(); ++i) {
-      const size_t row = i / static_cast<size_t>(dim), of_head = static_cast<size_t>(capacity);
-      const size_t b = row / of_head / static_cast<size_t>(kv_heads);
-      if (static_cast<int64_t>(row % of_head) >= this->lengths[b]) k[i] = v[i] = days::from_float<T>(NAN);
-    }
-  }
-  size_t size(int rows, int of) const {
-    return static_cast<size_t>(batch) * static_cast<size_t>(of) * static_cast<size_t>(rows) *
-           static_cast<size_t>(dim);
-  }
-  static void fill(std::vector<T>& to, uint64_t seed) {
-    for (size_t i = 0; i < to.size(); ++i) to[i] = days::from_float<T>(days::normal(seed, i));
-  }
-  // Sequence b by itself.
-  Case alone(int b) const {
-    Case one = *this;
-    one.batch = 1;
-    one.lengths = {lengths[static_cast<size_t>(b)]};
-    const auto part = [&](auto& of) {
-      const size_t each = of.size() / static_cast<size_t>(batch), first = static_cast<size_t>(b) * each;
-      of = {of.begin() + static_cast<std::ptrdiff_t>(first),
-            of.begin() + static_cast<std::ptrdiff_t>(first + each)};
-    };
-    part(one.q), part(one.k_new), part(one.v_new), part(one.k), part(one.v), part(one.o), part(one.lse);
-    return one;
-  }
-  // On whichever pointers: the case's own, or a device's copies.
-  Decode<T> problem() {
-    return {q.data(),
-            k_new.data(),
-            v_new.data(),
-            k.data(),
-            v.data(),
-            lengths.data(),
-            o.data(),
-            lse.data(),
-            batch,
-            heads,
-            kv_heads,
-            capacity,
-            dim,
-            0.125f,
-            days::dense_pitch(heads, dim),
-            days::dense_pitch(kv_heads, dim),
-            days::dense_pitch(heads, dim),
-            {},
-            {}};
-  }
-};
-
-// A case's arrays on the device, and all that a launch of any rung wants.
 template <class T>
-class OnDevice {
- public:
-  explicit OnDevice(Case<T>& c)
-      : case_(c),
-        q_(c.q),
-        k_new_(c.k_new),
-        v_new_(c.v_new),
-        k_(c.k),
-        v_(c.v),
-        lengths_(c.lengths),
-        o_(c.o),
-        lse_(c.lse) {
-    p = c.problem();
-    p.q = q_.data();
-    p.k_new = k_new_.data();
-    p.v_new = v_new_.data();
-    p.k = k_.data();
-    p.v = v_.data();
-    p.lengths = lengths_.data();
-    p.o = o_.data();
-    p.lse = lse_.data();
-    scratch_ = days::DeviceMemory(ticket_workspace(p));
-    p.workspace = {scratch_.data(), scratch_.bytes()};
-    made_ = decode_tickets(p, nullptr);
-    CUDA_CHECK(cudaDeviceSynchronize());
-    p.setup = days::Setup(&made_, &days::detail::kStateTag<Tickets>);
-  }
-  // Puts what is in the case there; takes what has become of it.
-  void upload() {
-    copy(k_.data(), case_.k.data(), case_.k);
-    copy(v_.data(), case_.v.data(), case_.v);
-    copy(lengths_.data(), case_.lengths.data(), case_.lengths);
-  }
-  void download() {
-    CUDA_CHECK(cudaDeviceSynchronize());
-    copy(case_.k.data(), k_.data(), case_.k);
-    copy(case_.v.data(), v_.data(), case_.v);
-    copy(case_.o.data(), o_.data(), case_.o);
-    copy(case_.lse.data(), lse_.data(), case_.lse);
-  }
-
-  Decode<T> p;
-
- private:
-  template <class E>
-  struct Array {
-    days::DeviceMemory memory;
-    explicit Array(const std::vector<E>& from) : memory(from.size() * sizeof(E)) {
-      copy(data(), from.data(), from);
-    }
-    E* data() const { return static_cast<E*>(memory.data()); }
-  };
-  template <class E>
-  static void copy(void* to, const void* from, const std::vector<E>& like) {
-    CUDA_CHECK(cudaMemcpy(to, from, like.size() * sizeof(E), cudaMemcpyDefault));
-  }
-
-  Case<T>& case_;
-  Array<T> q_, k_new_, v_new_, k_, v_;
-  Array<int32_t> lengths_;
-  Array<T> o_;
-  Array<float> lse_;
-  days::DeviceMemory scratch_;
-  Tickets made_;
-};
-
-template <class E>
-bool same_bits(const std::vector<E>& a, const std::vector<E>& b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(E)) == 0;
+auto on_device(Case<T>& c) {
+  return days::DecodeOnDevice(c, ticket_workspace(c.problem()),
+                              [](const Decode<T>& p) { return decode_tickets(p, nullptr); });
 }
 
 // What a sequence gets depends on nobody else in the batch, on no order of blocks, and on no launch before: to the bit.
@@ -173,14 +31,14 @@ TEST(Day49, ASequenceAloneHasTheBitsThatItHasInABatch) {
     if (!variant.runs_here) continue;
     const Case<half> start(3, 2, 2, 600, 64, {599, 0, 300});
     Case<half> batch = start;
-    OnDevice<half> device(batch);
+    auto device = on_device(batch);
     variant.launch(device.p);
     device.download();
     for (int turn = 0; turn < 3; ++turn) {
       const days::InOrder order(turn);
       for (int b = 0; b < 3; ++b) {
         Case<half> alone = start.alone(b);
-        OnDevice<half> by_itself(alone);
+        auto by_itself = on_device(alone);
         variant.launch(by_itself.p);
         by_itself.download();
         const Case<half> want = batch.alone(b);
@@ -197,7 +55,7 @@ TEST(Day49, ACapturedGraphServesEveryLength) {
   for (const auto& variant : days::variants<Decode<half>>("decode")) {
     if (!variant.runs_here) continue;
     Case<half> c(2, 1, 1, 300, 64, {1, 1});
-    OnDevice<half> device(c);
+    auto device = on_device(c);
     const days::Stream stream;
     const days::Graph graph(stream, [&] { variant.launch(device.p, stream); });
     for (const std::vector<int32_t>& lengths :
@@ -244,7 +102,7 @@ TEST(Day49, AStepFindsWhatTheStepsBeforeHaveLeft) {
         token(k, k_new, c.k_new);
         token(v, v_new, c.v_new);
       }
-      OnDevice<float> device(c);
+      auto device = on_device(c);
       variant.launch(device.p);
       device.download();
     }
@@ -261,7 +119,7 @@ TEST(Day49, GroupsOfHeadsAndGapsInO) {
     Case<half> want = c;
     days::decode_reference(want.problem());
     c.o.assign(2 * 6 * 192, days::from_float<half>(7));
-    OnDevice<half> device(c);
+    auto device = on_device(c);
     device.p.o_pitch = {6 * 192, 192};
     variant.launch(device.p);
     device.download();

@@ -9,7 +9,7 @@ import os
 import tempfile
 from pathlib import Path
 
-from days_cli import console, metrics, outputs, paths, programs, python_day, python_explain, python_setup, stages
+from days_cli import arguments, console, metrics, outputs, paths, programs, python_day, python_explain, python_setup, stages
 from days_cli.errors import WRONG, DaysError
 
 _SECONDS = 600  # all of a command; DAYS_CHECK_SECONDS gives more
@@ -21,10 +21,7 @@ def is_one(name):
 
 
 def _path(name):
-    path = Path(name)
-    if not path.is_file():
-        raise DaysError(f"there is no file {name}", "./days check --help")
-    return path.resolve()
+    return arguments.own_source(name, "check").resolve()
 
 
 def _extras(path):
