@@ -9,7 +9,8 @@ from pathlib import Path
 
 os.environ.pop("TRITON_INTERPRET", None)  # triton reads it as it is imported
 sys.dont_write_bytecode = True
-ROOT = Path(__file__).resolve().parents[2]
+# The course's folder, for a copy of this file as well, wherever it lies: then the folder where it is run.
+ROOT = next(folder for folder in (*Path(__file__).resolve().parents, Path.cwd()) if (folder / "tools" / "days_cli").is_dir())
 sys.path.insert(0, str(ROOT / "tools"))
 os.environ.setdefault("TRITON_CACHE_DIR", str(ROOT / "build" / "python-cache"))
 

@@ -89,6 +89,12 @@ class Here(support.Case):
         with mock.patch.dict(sys.modules, modules):
             self.here = loaded("notebook_here")
 
+    def test_a_program_runs_as_a_copy(self):
+        """A notebook's cell writes it to my/, which may be a folder of a Drive: whatever it imports of the course, it finds from where it is run."""
+        for program in sorted(paths.ROOT.glob("day[0-9][0-9]_*/programs/*.py")):
+            found = re.findall(r"parents\[\d\]", program.read_text(encoding="utf-8"))
+            self.assertEqual(found, [], f"{program}: stands elsewhere as a copy")
+
     def test_a_picture_is_drawn_as_what_it_is(self):
         for path in ("day05_matmul/pictures/tiles.svg", "day33_animated_patterns/animations/gray_scott.gif"):
             self.here.picture(path)
