@@ -27,7 +27,7 @@ ptxas info    : Function properties for {MANGLED}
 ptxas info    : Used 64 registers, used 1 barriers, 128 bytes smem
 ptxas info    : Compiling entry function 'plain' for 'sm_90a'
 ptxas info    : Function properties for plain
-    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
+    96 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
 ptxas info    : Used 12 registers, used 0 barriers
 """
 SASS = f"""\t.target\tsm_90a
@@ -176,6 +176,7 @@ case "$*" in *-gi*) cat {self.bin}/sass ;; *) cat {self.bin}/elf ;; esac
         self.assertIn("sm_90a, nvcc 13.0", done.stdout)
         self.assertRegex(done.stdout, r"registers_kernel<float, 512> +512 +64 +44 B +128 B  32/64: registers")
         self.assertRegex(done.stdout, r"plain +\? +12 +none")
+        self.assertIn("plain: 96 B of local memory a thread\nwithout a spill", done.stdout)
         self.assertTrue(all(len(line) <= 80 for line in done.stdout.splitlines()), done.stdout)
         done = self.days("--file", str(self.source), "--kernel", "registers")
         self.assertRegex(done.stdout, r"4 +3  load\(x\); +1 LDG.128, 1 LDG.16, 1 MUFU.EX2")

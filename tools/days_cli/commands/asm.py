@@ -126,6 +126,7 @@ def _show(title, found, given, arch, threads, lines, day=None, by=""):
                     f"{f'{spilled} B' if spilled else 'none':>9}{f'{shared:,} B' if shared else '-':>10}  "
                     f"{_widest(kernels, ('LDG', 'LDGSTS'))}, {_widest(kernels, ('STG',))}")
     console.say()
+    _local(kernel for kernels in found.values() for kernel in kernels)
     console.say(f"Registers of a thread, {sass.REGISTERS_A_MULTIPROCESSOR:,} in a multiprocessor.")
     first = next(name for name, kernels in found.items() if kernels)
     console.say("Lines?  " + console.paint(f"./days asm {day.number} {first}", "cyan"))
@@ -153,8 +154,19 @@ def _table(kernels, sm, threads):
                     + _flight(kernel, sm, block))
     if len(kernels) > _SHOWN:
         console.say(f"... and {len(kernels) - _SHOWN} more: --kernel TEXT chooses, --json has all")
+    _local(kernels)
     if any(not (threads or kernel.most_threads) for kernel in kernels):
         console.say("?: no __launch_bounds__; --threads N says what the kernel is launched with.")
+
+
+def _local(kernels):
+    """What lies in local memory without a spill is a trip to memory all the same: said where a kernel has some."""
+    kept = {kernel.name: kernel.stack for kernel in kernels if kernel.stack and not kernel.spill_stores + kernel.spill_loads}
+    if kept:
+        name, most = max(kept.items(), key=lambda item: item[1])
+        more = f", the most of {len(kept)} kernels" if len(kept) > 1 else ""
+        console.say(f"{name if len(name) < 40 else name[:36] + '...'}: {most} B of local memory a thread{more}")
+        console.say("without a spill: arrays lie there whose index the compiler does not know.")
 
 
 def _flight(kernel, sm, block):
