@@ -9,7 +9,7 @@
 #   libday05         the shared library (common/library.h) of a day that Python's contestants race, on a GPU; built where it is named
 #   day05_NAME       each program programs/NAME.cu, with the day's kernels
 #
-# A note whose front matter says `uses: [12, 43]` has the kernels of days 12 and 43 in all of these.
+# A note whose front matter says `uses: [12, 43, model]` has the kernels of days 12 and 43, and the library model/, in all of these.
 #
 # A day with a folder samples/ works on pictures: it is linked with common/image where libpng and libjpeg are found. One with a
 # folder animations/ writes such: with common/animation, where giflib is found, besides.
@@ -38,7 +38,7 @@ function(days_executable target)
   target_link_libraries(${target} PRIVATE Threads::Threads)
 endfunction()
 
-# days_uses(OUT folder): the targets of the kernels that the day in that folder takes from other days
+# days_uses(OUT folder): the targets of the kernels that the day in that folder takes from other days, and days_model
 function(days_uses out folder)
   set(targets "")
   file(STRINGS "${folder}/README.md" uses REGEX "^uses: *\\[.*\\] *$" LIMIT_COUNT 1)
@@ -50,6 +50,11 @@ function(days_uses out folder)
       message(FATAL_ERROR "${folder}/README.md uses day ${number}: there is no such day, or it has no ladder")
     endif()
     list(APPEND targets day${number}_kernels)
+  endforeach()
+  foreach(library model model_files)
+    if(uses MATCHES "[[ ,]${library}[], ]")
+      list(APPEND targets days_${library})
+    endif()
   endforeach()
   set(${out} "${targets}" PARENT_SCOPE)
 endfunction()

@@ -193,7 +193,7 @@ def commands(day, text):
     """Complaints of a note without the nvcc line of its day, or of each of its programs, with the kernels that it takes from other days:
     some readers have nothing but nvcc."""
     try:
-        used = [part for other in catalog.used_by(day) for part in catalog.kernel_words(other)]
+        used = catalog.used_words(day)
     except DaysError:
         return  # builds_on() says so
     lines = re.findall(r"^ *nvcc .*$", re.sub(r" *\\\n *", " ", text), re.MULTILINE)

@@ -352,6 +352,11 @@ class DayOnCuda(support.Case):
         lines = [line for line in (self.toolkit / "nvcc.log").read_text().splitlines() if " -o " in line]
         compiled = sorted(line.split(" -c ")[1].split()[0] for line in lines if " -c " in line)
         self.assertEqual(compiled, ["common/core.cpp", "common/program/program.cpp", "day05_matmul/01_x.cu", "day88_user/01_p.cu"])
+        (self.root / "model").mkdir()
+        (self.root / "model" / "product.cu").write_text("")
+        note.write_text("---\nkind: program\nuses: [model]\n---\n")
+        run_build.build_programs(self.day(88), ["day88_user/01_p.cu"], "cuda")
+        self.assertIn(" -c model/product.cu", (self.toolkit / "nvcc.log").read_text())
         for wrong in ("7", "88"):
             note.write_text(f"---\nkind: program\nuses: [{wrong}]\n---\n")
             with self.assertRaises(DaysError) as caught:

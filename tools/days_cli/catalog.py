@@ -133,12 +133,24 @@ def used_by(day):
     """The days whose kernels this one is linked with, by its note's `uses: [12, 43]`; DaysError where one has none."""
     used = []
     for number in day.front_matter().get("uses", []):
+        if number in LIBRARIES:
+            continue
         found = next((other for other in here() if other.number == number), None)
         if found is None or not found.kind.links or found.number == day.number:
             raise DaysError(f"{day.target}/README.md uses day {number}: there is no other day of that number with a ladder in C++",
                             "./days list")
         used.append(found)
     return used
+
+
+# What `uses:` may name beside days: the products and the files of a model.
+LIBRARIES = {"model": "model/*.cu", "model_files": "model/*.cpp"}
+
+
+def used_words(day):
+    """What the day is linked with of other folders, as an nvcc line names it."""
+    named = day.front_matter().get("uses", [])
+    return [word for used in used_by(day) for word in kernel_words(used)] + [LIBRARIES[name] for name in LIBRARIES if name in named]
 
 
 def kernel_words(day):

@@ -70,7 +70,16 @@ def source_of(*patterns):
 
 def source_of_test(labels):
     day = next((label for label in labels if re.fullmatch(r"day\d\d", label)), None)
-    return source_of(f"{day}_*/**/*", *(["tools/python_days/*"] if _in_python(day) else [])) if day else source_of()
+    if not day:
+        return source_of(*(_MODEL if "model" in labels else []))
+    more = ["tools/python_days/*"] if _in_python(day) else []
+    if any(f"day{one.number:02d}" == day and catalog.LIBRARIES.keys() & set(one.front_matter().get("uses", [])) for one in catalog.here()):
+        more += _MODEL
+    return source_of(f"{day}_*/**/*", *more)
+
+
+# The library model/, and the days of whose blocks its kernels are made.
+_MODEL = ("model/**/*", "tests/model/*", "day39_*/*", "day66_*/*", "day67_*/*")
 
 
 def _in_python(day):

@@ -227,9 +227,8 @@ def take_built(folder, days):
 
 
 def _used(day):
-    """The kernels that the day takes from other days (`uses: [12, 43]`): their .cu files but exercise.cu."""
-    return [source for used in catalog.used_by(day) for source in settings.expand([f"{used.target}/*.cu"])
-            if not source.endswith("/exercise.cu")]
+    """The kernels that the day takes from other days, and the library model/ (`uses: [12, 43, model]`)."""
+    return [source for word in catalog.used_words(day) for source in settings.expand([word])]
 
 
 def _core():
