@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Exercise: one thread an element of c, and every warp reads and writes neighbours.
+// Exercise: one thread an element of c, a warp on 32 neighbours.
 // Gates: every element right for every m, n and k; no race; at most 10% wasted sectors, those beyond the
 // fewest that could hold what a warp asks for (lanes_down wastes 85%; a broadcast wastes none).
 //   ./days check 5      tells how far you are        ./days hint 5      when you are stuck

@@ -18,7 +18,7 @@ const auto matmul = days::with_hostile_matmuls(
         .variant("lanes_across", LAUNCHER(matmul_lanes_across))
         .needs(kMAlongY)
         .exercise(LAUNCHER(exercise),
-                  "one thread an element of c, and every warp reads and writes neighbours", "lanes_down",
+                  "one thread an element of c, a warp on 32 neighbours", "lanes_down",
                   "lanes_across", {.wasted_sectors = 0.1})
         .needs(kMAlongY, kNAlongY)
         .baseline("cuBLAS")
