@@ -6,6 +6,7 @@
 #include "common/ladder.h"
 #include "common/problems/matmul_hostile.h"
 #include "day67_hopper_matmul/matmul.h"
+#include "day67_hopper_matmul/other_types.h"
 
 namespace day67 {
 namespace {
@@ -71,7 +72,104 @@ const auto half =
         .tolerance(days::dot_product([](const auto& p) { return p.k; }))
         .lesson("one thread asks, four warps multiply, and the rest is who waits for whom.");
 
+// ---- fp8 ----
+
+// The product as gemm_cpu.h knows it: b comes by columns, and c has a type of its own.
+template <class T>
+auto as_gemm(const ByteMatmul<T>& p) {
+  return days::BasicGemm<T, days::bf16, float>{p.a, p.b, p.c,  p.m,  p.n,          p.k,         p.k,
+                                               p.k, p.n, 1.0f, 0.0f, days::Op::kN, days::Op::kT};
+}
+template <class T>
+void byte_reference(const ByteMatmul<T>& p) {
+  days::gemm_reference(as_gemm(p));
+}
+template <class T>
+void byte_parallel(const ByteMatmul<T>& p) {
+  days::gemm_parallel(as_gemm(p));
+}
+
+// What tensor cores may be off by that add numbers of 8 bits to one sum from end to end. They cut each summand off 13 bits below the first
+// one of the largest, which is the sum so far. Where all have one sign the sum grows evenly, and of each product at most that much
+// of the sum is lost: k / 2 times 2^-13 of the whole. Where signs are random, so is what is cut off: k losses, each spread over a unit of
+// 2^-13 of a sum of sqrt(k), make 0.4 * k * 2^-13 at most; five such are allowed.
+days::Bound cut_sums(double k, double rms_a, double rms_b) {
+  const double cut = std::ldexp(k, -13);
+  return {2 * cut * rms_a * rms_b + days::TypeInfo<days::bf16>::kDenormMin,
+          cut / 2 + days::TypeInfo<days::bf16>::kEpsilon};
+}
+struct CutSums {
+  template <class T, class Problem, class Inputs>
+  days::Bound operator()(days::Type<T>, const Problem& p, Inputs& in) const {
+    return cut_sums(p.k, in.rms("a"), in.rms("b"));
+  }
+};
+template <class T>
+days::Report byte_check_large(const ByteMatmul<T>& p) {
+  return days::gemm_check_large(as_gemm(p), [&](double rms) { return cut_sums(p.k, rms, 1); });
+}
+
+// Each element of a and of b from its index; b's as that of (k, n) it is made from, so that columns are what the values speak of.
+auto byte_elements(const days::MatmulValues& values) {
+  return [=](auto& p, days::Shape s, days::Inputs& in) {
+    p.m = s[0];
+    p.n = s[1];
+    p.k = s[2];
+    const size_t n = s[1], k = s[2];
+    p.a = in.fill("a", s[0] * s[2], values.a);
+    p.b = in.fill("b", s[1] * s[2], [=](size_t i) { return values.b(i % k * n + i / k); });
+    p.c = in.output("c", s[0], s[1]);
+  };
+}
+auto byte_past(size_t a, size_t b) {
+  return [=](auto& p, days::Shape s, days::Inputs& in) {
+    p.m = s[0];
+    p.n = s[1];
+    p.k = s[2];
+    p.a = in.normal("a", s[0] * s[2]) + a;
+    p.b = in.normal("b", s[1] * s[2]) + b;
+    p.c = in.output("c", s[0], s[1]);
+  };
+}
+
+const auto fp8 =
+    days::ladder<ByteMatmul>("fp8")
+        .extents({"m", "n", "k"})
+        .types<days::fp8_e4m3, days::fp8_e5m2>()
+        .variant("one", LAUNCHER(matmul_one))
+        .runs_on(days::sm_90a)
+        .needs(kByteN8, kByteK16, kByteAligned)
+        .variant("promoted", LAUNCHER(matmul_promoted))
+        .runs_on(days::sm_90a)
+        .needs(kByteN8, kByteK16, kByteAligned)
+        .baseline("cuBLASLt")
+        .baseline("cuBLASLt fast")
+        .reference(LAUNCHER(byte_reference))
+        .parallel(LAUNCHER(byte_parallel))
+        .shapes({{1, 8, 16}, {65, 72, 144}, {129, 264, 656}})
+        .gpu_shapes({{1000, 1000, 1008}, {1021, 1032, 1040}, {2056, 4104, 528}})
+        .bench({{8192, 8192, 8192}, {4096, 4096, 4096}})
+        .sweep({{1024, 1024, 1024}, {2048, 2048, 2048}, {4096, 4096, 4096}, {8192, 8192, 8192}})
+        .show({{256, 256, 1024}})
+        .inputs(byte_past(0, 0))
+        .hostile("misaligned a", byte_past(1, 0))
+        .hostile("misaligned b", byte_past(0, 1))
+        .hostile("integers", byte_elements(days::kWholeNumbers))
+        .hostile("all positive",  // each sum grows to the end, and what is cut off of its summands with it
+                 byte_elements({[](size_t i) { return 0.5 + 0.125 * static_cast<double>(i * 7 % 11); },
+                                [](size_t i) { return 0.75 + 0.25 * static_cast<double>(i * 5 % 7); }}))
+        .hostile("NaN", byte_elements(days::kNotFinite))
+        .traffic([](const auto& p) {
+          return days::reads(p.a, 1.0 * p.m * p.k) + days::reads(p.b, 1.0 * p.k * p.n) +
+                 days::writes(p.c, 1.0 * p.m * p.n);
+        })
+        .flops([](const auto& p) { return 2.0 * p.m * p.n * p.k; }, days::Rate::wgmma_fp8)
+        .check_large(LAUNCHER(byte_check_large))
+        .tolerance("c", CutSums{})
+        .lesson("twice the pace for half the bits, and for sums of 13: add them up yourself now and then.");
+
 REGISTER_LADDER(half);
+REGISTER_LADDER(fp8);
 
 }  // namespace
 }  // namespace day67

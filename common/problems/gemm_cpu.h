@@ -234,8 +234,10 @@ struct GemmTolerance {
 // A row of op(a) or a column of op(b) that holds a NaN or an infinity makes a row or a column of c of the like, and a sum
 // with one of these says nothing of the others in it. So Freivalds' check leaves such rows and columns of c out, and all of
 // their elements are compared with the reference; where they are so many that this would take minutes, every so manieth is.
-template <class In, class Out, class Sum>
-Report gemm_check_large(const BasicGemm<In, Out, Sum>& p) {
+//
+// allowed_of(rms of a times rms of b): the tolerance of an element.
+template <class In, class Out, class Sum, class Allowed>
+Report gemm_check_large(const BasicGemm<In, Out, Sum>& p, const Allowed& allowed_of) {
   require(p.beta == Sum{0}, "gemm_check_large: beta must be 0: c's first values are gone");
   const int64_t rows_a = p.op_a == Op::kN ? p.m : p.k, rows_b = p.op_b == Op::kN ? p.k : p.n;
   const auto rms = [](const In* data, int64_t count) {
@@ -250,7 +252,7 @@ Report gemm_check_large(const BasicGemm<In, Out, Sum>& p) {
   };
   const double scale = rms(p.a, rows_a * p.lda) * rms(p.b, rows_b * p.ldb);
   const double alpha = static_cast<double>(p.alpha);
-  const Bound bound = detail::gemm_bound(p, scale, 1, 0);
+  const Bound bound = allowed_of(scale);
 
   Report report;
   const auto on_cores = [](int64_t n, const auto& body) {  // a matrix is some gigabytes
@@ -355,6 +357,11 @@ Report gemm_check_large(const BasicGemm<In, Out, Sum>& p) {
   for (Mismatch& mismatch : sampled.first) mismatch.index = where(mismatch.index);
   sampled.merge(report);
   return sampled;
+}
+// With the tolerance of GemmTolerance.
+template <class In, class Out, class Sum>
+Report gemm_check_large(const BasicGemm<In, Out, Sum>& p) {
+  return gemm_check_large(p, [&](double scale) { return detail::gemm_bound(p, scale, 1, 0); });
 }
 
 }  // namespace days

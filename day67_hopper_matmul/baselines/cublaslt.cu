@@ -15,6 +15,7 @@
 #include "common/check.h"
 #include "common/ladder.h"
 #include "day67_hopper_matmul/matmul.h"
+#include "day67_hopper_matmul/other_types.h"
 
 namespace day67 {
 namespace {
@@ -33,13 +34,22 @@ struct Plan {
   cublasLtMatmulAlgo_t algorithm{};
   void* workspace = nullptr;
 
-  // Row-major c = a * b is, by columns, c^T = b^T * a^T.
-  Plan(int m, int n, int k, cudaDataType type) {
+  // Row-major c = a * b is, by columns, c^T = b^T * a^T. by_columns: b lies so, which is what 8-bit floats are taken in; `fast`: sums stay
+  // in the tensor cores.
+  Plan(int m, int n, int k, cudaDataType type, cudaDataType type_of_c, bool by_columns, bool fast) {
     check(cublasLtCreate(&handle), "cublasLtCreate");
     check(cublasLtMatmulDescCreate(&product, CUBLAS_COMPUTE_32F, CUDA_R_32F), "cublasLtMatmulDescCreate");
-    const std::array<std::array<int, 2>, 3> sizes = {{{n, k}, {k, m}, {n, m}}};
+    const auto set = [&](cublasLtMatmulDescAttributes_t what, auto value) {
+      check(cublasLtMatmulDescSetAttribute(product, what, &value, sizeof value),
+            "cublasLtMatmulDescSetAttribute");
+    };
+    if (by_columns) set(CUBLASLT_MATMUL_DESC_TRANSA, CUBLAS_OP_T);
+    if (fast) set(CUBLASLT_MATMUL_DESC_FAST_ACCUM, int8_t{1});
+    const std::array<std::array<int, 2>, 3> sizes = {
+        {{by_columns ? k : n, by_columns ? n : k}, {k, m}, {n, m}}};
     for (size_t i = 0; i < 3; ++i)
-      check(cublasLtMatrixLayoutCreate(&matrices[i], type, sizes[i][0], sizes[i][1], sizes[i][0]),
+      check(cublasLtMatrixLayoutCreate(&matrices[i], i == 2 ? type_of_c : type, sizes[i][0], sizes[i][1],
+                                       sizes[i][0]),
             "cublasLtMatrixLayoutCreate");
     CUDA_CHECK(cudaMalloc(&workspace, kWorkspace));
   }
@@ -83,9 +93,9 @@ float time_of(const Plan& plan, const cublasLtMatmulAlgo_t& algorithm, const voi
   return milliseconds;
 }
 
-template <class T>
-requires Half<T> std::shared_ptr<Plan> set_up(const Product<T>& p, cudaStream_t stream) {
-  auto plan = std::make_shared<Plan>(p.m, p.n, p.k, std::is_same_v<T, days::half> ? CUDA_R_16F : CUDA_R_16BF);
+// Gives the plan the fastest of the kernels that are proposed for it.
+template <class Problem>
+std::shared_ptr<Plan> choose(std::shared_ptr<Plan> plan, const Problem& p, cudaStream_t stream) {
   cublasLtMatmulPreference_t preference;
   check(cublasLtMatmulPreferenceCreate(&preference), "cublasLtMatmulPreferenceCreate");
   const auto prefer = [&](cublasLtMatmulPreferenceAttributes_t what, auto value) {
@@ -109,7 +119,7 @@ requires Half<T> std::shared_ptr<Plan> set_up(const Product<T>& p, cudaStream_t 
   cublasLtMatmulPreferenceDestroy(preference);
   if (count == 0) throw std::runtime_error("cuBLASLt proposes no kernel for this product");
   void* c = nullptr;  // the ladder's own is written by what is timed alone
-  CUDA_CHECK(cudaMalloc(&c, sizeof(T) * static_cast<size_t>(p.m) * static_cast<size_t>(p.n)));
+  CUDA_CHECK(cudaMalloc(&c, sizeof *p.c * static_cast<size_t>(p.m) * static_cast<size_t>(p.n)));
   // All take turns, so that each meets the card as warm as the others do; the median decides.
   constexpr size_t kRounds = 9, kWarmUp = 2;
   std::array<std::array<float, kRounds>, 16> taken{};
@@ -130,14 +140,36 @@ requires Half<T> std::shared_ptr<Plan> set_up(const Product<T>& p, cudaStream_t 
 }
 
 template <class T>
-requires Half<T>
-void best_of_sixteen(const Product<T>& p, cudaStream_t stream) {
+requires Half<T> std::shared_ptr<Plan> set_up(const Product<T>& p, cudaStream_t stream) {
+  constexpr cudaDataType kType = std::is_same_v<T, days::half> ? CUDA_R_16F : CUDA_R_16BF;
+  return choose(std::make_shared<Plan>(p.m, p.n, p.k, kType, kType, false, false), p, stream);
+}
+// It has no product of two matrices of e5m2.
+template <bool kFast>
+std::shared_ptr<Plan> set_up_bytes(const ByteMatmul<days::fp8_e4m3>& p, cudaStream_t stream) {
+  return choose(std::make_shared<Plan>(p.m, p.n, p.k, CUDA_R_8F_E4M3, CUDA_R_16BF, true, kFast), p, stream);
+}
+
+template <class Problem>
+void best_of_sixteen(const Problem& p, cudaStream_t stream) {
   const auto& plan = p.setup.template get<std::shared_ptr<Plan>>("cuBLASLt");
   plan->run(plan->algorithm, p.a, p.b, p.c, stream);
 }
+template <class T>
+requires Half<T>
+void best_of_halves(const Product<T>& p, cudaStream_t stream) {
+  best_of_sixteen(p, stream);
+}
+void best_of_bytes(const ByteMatmul<days::fp8_e4m3>& p, cudaStream_t stream) {
+  best_of_sixteen(p, stream);
+}
 
-REGISTER_BASELINE(Product, "half", "cuBLASLt", LAUNCHER(best_of_sixteen));
+REGISTER_BASELINE(Product, "half", "cuBLASLt", LAUNCHER(best_of_halves));
 REGISTER_BASELINE_SETUP(Product, "half", "cuBLASLt", LAUNCHER(set_up));
+REGISTER_BASELINE(ByteMatmul, "fp8", "cuBLASLt", LAUNCHER(best_of_bytes), days::fp8_e4m3);
+REGISTER_BASELINE_SETUP(ByteMatmul, "fp8", "cuBLASLt", LAUNCHER(set_up_bytes<false>), days::fp8_e4m3);
+REGISTER_BASELINE(ByteMatmul, "fp8", "cuBLASLt fast", LAUNCHER(best_of_bytes), days::fp8_e4m3);
+REGISTER_BASELINE_SETUP(ByteMatmul, "fp8", "cuBLASLt fast", LAUNCHER(set_up_bytes<true>), days::fp8_e4m3);
 
 }  // namespace
 }  // namespace day67
