@@ -168,8 +168,37 @@ const auto fp8 =
         .tolerance("c", CutSums{})
         .lesson("twice the pace for half the bits, and for sums of 13: add them up yourself now and then.");
 
+// ---- fp32 ----
+
+const auto fp32 = days::with_hostile_matmuls(
+    days::ladder<WideMatmul>("fp32")
+        .extents({"m", "n", "k"})
+        .types<float>()
+        .variant("three", LAUNCHER(matmul_three))
+        .runs_on(days::sm_90a)
+        .needs(kWideN, kWideK, kByteAligned)
+        .rate(days::Rate::wgmma_tf32)
+        .workspace(LAUNCHER(three_workspace))
+        .baseline("cuBLAS fp32")
+        .reference(LAUNCHER(days::matmul_reference))
+        .parallel(LAUNCHER(days::matmul_parallel))
+        .shapes({{1, 2, 4}, {65, 134, 36}, {129, 72, 164}})
+        .gpu_shapes({{1000, 1000, 1000}, {1021, 1030, 1032}, {2056, 4104, 520}})
+        .bench({{8192, 8192, 8192}, {4096, 4096, 4096}})
+        .sweep({{1024, 1024, 1024}, {2048, 2048, 2048}, {4096, 4096, 4096}, {8192, 8192, 8192}})
+        .show({{256, 256, 256}})
+        .inputs([](auto& p, days::Shape s, days::Inputs& in) { days::matmul_inputs(p, s, in); })
+        .hostile("misaligned a", past(1, 0))
+        .hostile("misaligned b", past(0, 1))
+        .traffic(LAUNCHER(days::matmul_traffic))
+        .flops(LAUNCHER(days::matmul_flops), days::Rate::ffma)
+        .check_large(LAUNCHER(days::matmul_check_large))
+        .tolerance(days::dot_product([](const auto& p) { return p.k; }))
+        .lesson("a third of tf32's pace is twice that of fp32, and every digit is there."));
+
 REGISTER_LADDER(half);
 REGISTER_LADDER(fp8);
+REGISTER_LADDER(fp32);
 
 }  // namespace
 }  // namespace day67

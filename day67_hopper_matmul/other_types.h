@@ -45,6 +45,9 @@ inline constexpr auto kByteN8 = days::multiple_of("n", 8, [](const auto& p) { re
 inline constexpr auto kByteAligned =
     days::needs("16-byte aligned a, b, c", [](const auto& p) { return days::aligned16(p.a, p.b, p.c); });
 
+inline constexpr auto kWideK = days::multiple_of("k", 4, [](const auto& p) { return p.k; });
+inline constexpr auto kWideN = days::multiple_of("n", 2, [](const auto& p) { return p.n; });
+
 // fp8: float sums, bf16 out.
 template <class T>
 requires Byte<T>
@@ -52,5 +55,12 @@ void matmul_one(const ByteMatmul<T>&, cudaStream_t);
 template <class T>
 requires Byte<T>
 void matmul_promoted(const ByteMatmul<T>&, cudaStream_t);
+
+// fp32: floats in and out. Its workspace has both parts of b.
+void matmul_three(const WideMatmul<float>&, cudaStream_t);
+template <class T>
+size_t three_workspace(const WideMatmul<T>& p) {
+  return 2 * sizeof(T) * static_cast<size_t>(p.n) * static_cast<size_t>(p.k);
+}
 
 }  // namespace day67

@@ -20,7 +20,8 @@ from days_cli.errors import DaysError
 ROOT = Path(__file__).resolve().parents[2]
 
 MANGLED = "_ZN5day1416registers_kernelIfLi512EEEvPKfPfii"
-PTXAS = f"""ptxas info    : 0 bytes gmem
+PTXAS = f"""ptxas info    : (C7511) Potential Performance Loss: wgmma.mma_async instructions are serialized due to insufficient register resources for the wgmma pipeline in the function '{MANGLED}'
+ptxas info    : 0 bytes gmem
 ptxas info    : Compiling entry function '{MANGLED}' for 'sm_90a'
 ptxas info    : Function properties for {MANGLED}
     16 bytes stack frame, 24 bytes spill stores, 20 bytes spill loads
@@ -75,6 +76,7 @@ class Reading(unittest.TestCase):
         self.assertEqual((first.registers, first.stack, first.spill_stores, first.spill_loads, first.shared, first.barriers),
                          (64, 16, 24, 20, 128, 1))
         self.assertEqual((plain.registers, plain.spill_stores, plain.shared, plain.barriers), (12, 0, 0, 0))
+        self.assertEqual((first.serialized, plain.serialized), ("insufficient register resources for the wgmma pipeline", ""))
 
     def test_lines_go_to_the_callers_of_helpers(self):
         kernel = sass.read_nvdisasm(SASS, sass.read_ptxas(PTXAS))[MANGLED]

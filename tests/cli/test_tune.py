@@ -51,6 +51,14 @@ class Space(Case):
                 wanted = tuner.space_of(DAY)["classes"][purpose]["constraint"]
                 self.assertTrue(tuner.value(wanted, {**found.values, **found.rest}), numbers)
 
+    def test_numbers_of_another_kernel(self):
+        day = catalog.resolve("67", "tune")
+        found, because = tuner.described(tuner.space_of(day), {"block_m": 128, "block_n": 256, "stages": 4, "together": 16}, H200)
+        self.assertEqual((because, found.rest["threads"], found.rest["shared"]), ("", 384, 4 * 49152 + 2 * 16384 + 64))
+        self.assertEqual(found.name, "block_m 128, block_n 256, stages 4, together 16")
+        self.assertEqual((tuner.arithmetic(found), tuner.pace(found)), (1024, 1.0))
+        self.assertIn("shared memory", tuner.described(tuner.space_of(day), {**found.values, "stages": 5}, H200)[1])
+
     def test_expressions_are_arithmetic_and_no_more(self):
         self.assertEqual(tuner.value("a // 2 + 3 * b", {"a": 9, "b": 2}), 10)
         for text in ("__import__('os')", "a.b", "[a]", "a if b else c", "lambda: 1", "a ** 9", "(a"):
@@ -169,6 +177,17 @@ class Command(Case):
         self.assertEqual((len(self.compiled), len(self.checked)), (3, 1))
         self.days("tune", "39", "--first", "4", "--check", "2")
         self.assertEqual((len(self.compiled), len(self.checked)), (4, 2))
+
+    def test_a_kernel_with_other_numbers(self):
+        code, out, _ = self.days("tune", "67", "--first", "2")
+        self.assertEqual(code, 0)
+        self.assertRegex(out, r"(?m)^ block_m block_n stages together regs .* result$")
+        self.assertRegex(out, r"(?m)^     128     256      4       16  201 .* ok$")
+        self.assertIn("of the wgmma rate", out)
+        self.assertLessEqual(max(map(len, out.splitlines())), 80)
+        code, _, said = self.days("tune", "67", "--arch", "80")
+        self.assertNotEqual(code, 0)
+        self.assertIn("sm_90 alone", said)
 
     def test_a_wrong_candidate_ends_with_1(self):
         self.verdict = stages.Stage("correct", "FAIL", "1 of 2 cases pass", ["m 1, n 1, k 1, random inputs:"])

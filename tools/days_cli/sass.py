@@ -30,6 +30,7 @@ class Kernel:
     spill_loads: int = 0
     shared: int = 0  # static, bytes a block
     barriers: int = 0
+    serialized: str = ""  # why ptxas lets its warpgroups' products wait for each other
     most_threads: int = 0  # __launch_bounds__; 0: not given
     lines: Dict[Tuple[str, int], Counter] = field(default_factory=dict)  # (file, line) -> {"LDG.128": 4, ...}
 
@@ -107,6 +108,9 @@ def read_ptxas(text):
             shared, barriers = re.search(r"(\d+) bytes smem", line), re.search(r"used (\d+) barriers", line)
             kernel.shared = int(shared.group(1)) if shared else 0
             kernel.barriers = int(barriers.group(1)) if barriers else 0
+    for why, name in re.findall(r"wgmma\.mma_async instructions are serialized due to (.*?) in the function '(\S+)'", text):
+        if name in kernels:
+            kernels[name].serialized = why
     return kernels
 
 

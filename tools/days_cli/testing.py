@@ -258,7 +258,7 @@ def _ladders(cases):
 def _parts(case):
     """(variant, element type, shape) of a ladder's test."""
     variant, _, rest = case.name.partition("/")
-    kind, _, shape = rest.partition("_")
+    kind, shape = re.fullmatch(r"(fp8_[^_]*|[^_]*)_?(.*)", rest).groups()
     return variant, kind, shape
 
 

@@ -45,6 +45,8 @@ class Candidate:
     @property
     def name(self):
         v = self.values
+        if "warp_m" not in v:
+            return ", ".join(f"{name} {value}" for name, value in v.items())
         return (f"{v['block_m']}x{v['block_n']}x{v['block_k']} warp {v['warp_m']}x{v['warp_n']} thread {v['thread_m']}x{v['thread_n']} "
                 f"stages {v['stages']}")
 
@@ -128,13 +130,17 @@ def candidates(space, device):
 
 # ---- what is known without running it ----
 
+def arithmetic(candidate):
+    """The turns of the arithmetic of a tile: said, or those of its FFMA, four in one."""
+    return candidate.rest.get("arithmetic") or candidate.rest["ffma"] / 4
+
+
 def pace(candidate):
     """The arithmetic's share of the turns of a tile: 1 where nothing else takes longer. Turns of a multiprocessor, as notes count
     them: 4 instructions of warps are issued in one, shared memory delivers 128 bytes; and L2's bytes."""
     c = candidate.rest
-    arithmetic = c["ffma"] / 4
-    issued = (c["ffma"] + c["loads"] + c["copies"] + c["other"]) / 4
-    return arithmetic / max(issued, c["shared_turns"], c["global_bytes"] / c["l2_bytes"])
+    issued = sum(c.get(name, 0) for name in ("ffma", "loads", "copies", "other")) / 4
+    return arithmetic(candidate) / max(arithmetic(candidate), issued, c["shared_turns"], c["global_bytes"] / c["l2_bytes"])
 
 
 def flight(candidate, device):
@@ -154,8 +160,8 @@ def spread(candidate, device, size):
 
 
 def share(candidate, device, sizes):
-    """What of the device's FFMA rate it can reach at most, by the counts; 0 where it spills or cannot run."""
-    candidate.rest["l2_bytes"] = device.l2_bytes
+    """What of the arithmetic's rate it can reach at most, by the counts; 0 where it spills or cannot run."""
+    candidate.rest.setdefault("l2_bytes", device.l2_bytes)
     if not flight(candidate, device)[0] or candidate.spills:
         return 0.0
     shares = [busy * min(1, warps / _ENOUGH_WARPS) for busy, warps in (spread(candidate, device, size) for size in sizes)]
@@ -163,11 +169,11 @@ def share(candidate, device, sizes):
 
 
 def ranked(found, device, sizes):
-    """Best first. What is equal by the counts: more warps, then fewer bytes of global memory for an FFMA, then fewer registers."""
+    """Best first. What is equal by the counts: more warps, then fewer bytes of global memory for the arithmetic, more under way, fewer registers."""
     def key(candidate):
         c = candidate.rest
-        return (-round(share(candidate, device, sizes), 3), -min(16, flight(candidate, device)[1]), c["global_bytes"] / c["ffma"],
-                candidate.registers, c["shared"])
+        return (-round(share(candidate, device, sizes), 3), -min(16, flight(candidate, device)[1]), c["global_bytes"] / arithmetic(candidate),
+                -c.get("under_way", 0), candidate.registers, c["shared"])
     return sorted(found, key=key)
 
 

@@ -2,6 +2,7 @@
 """days asm: what nvcc makes of a kernel: registers, spills, blocks a multiprocessor, and each line's instructions. No GPU."""
 from __future__ import annotations
 
+import textwrap
 from pathlib import Path
 
 from days_cli import (arguments, catalog, console, nvcc_code, outputs, own_triton, paths, python_setup, sass, toolchain)
@@ -126,7 +127,9 @@ def _show(title, found, given, arch, threads, lines, day=None, by=""):
                     f"{f'{spilled} B' if spilled else 'none':>9}{f'{shared:,} B' if shared else '-':>10}  "
                     f"{_widest(kernels, ('LDG', 'LDGSTS'))}, {_widest(kernels, ('STG',))}")
     console.say()
-    _local(kernel for kernels in found.values() for kernel in kernels)
+    everything = [kernel for kernels in found.values() for kernel in kernels]
+    _local(everything)
+    _serialized(everything)
     console.say(f"Registers of a thread, {sass.REGISTERS_A_MULTIPROCESSOR:,} in a multiprocessor.")
     first = next(name for name, kernels in found.items() if kernels)
     console.say("Lines?  " + console.paint(f"./days asm {day.number} {first}", "cyan"))
@@ -155,6 +158,7 @@ def _table(kernels, sm, threads):
     if len(kernels) > _SHOWN:
         console.say(f"... and {len(kernels) - _SHOWN} more: --kernel TEXT chooses, --json has all")
     _local(kernels)
+    _serialized(kernels)
     if any(not (threads or kernel.most_threads) for kernel in kernels):
         console.say("?: no __launch_bounds__; --threads N says what the kernel is launched with.")
 
@@ -167,6 +171,15 @@ def _local(kernels):
         more = f", the most of {len(kept)} kernels" if len(kept) > 1 else ""
         console.say(f"{name if len(name) < 40 else name[:36] + '...'}: {most} B of local memory a thread{more}")
         console.say("without a spill: arrays lie there whose index the compiler does not know.")
+
+
+def _serialized(kernels):
+    """ptxas calls it no warning, and all that wgmma is for is lost."""
+    for kernel in kernels:
+        if kernel.serialized:
+            console.say(console.paint(f"{kernel.name[:60]}: its wgmma run one after the other:", "red"))
+            for line in textwrap.wrap(kernel.serialized, console.WIDTH - 4):
+                console.say(f"    {line}")
 
 
 def _flight(kernel, sm, block):

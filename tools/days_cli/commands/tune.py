@@ -45,7 +45,12 @@ def run(args):
     if given.get("--record") and not gpu:
         raise DaysError("--record needs the GPU that the row is for; what is ranked without one has its row already",
                         f"./days tune {day.number}")
+    if given.get("--record") and not (paths.ROOT / day.target / "tunings.h").is_file():
+        raise DaysError(f"day {day.label} has no table of tunings: the winner's numbers go into its rung by hand", f"./days tune {day.number}")
     arch, device = _device(gpu, given, processors)
+    if device.sm not in space.get("architectures", [device.sm]):
+        raise DaysError(f"day {day.label}'s candidates are for sm_" + ", sm_".join(map(str, space["architectures"])) + " alone",
+                        f"./days tune {day.number} --why --arch {space['architectures'][0]}a")
     everything, out = tuner.candidates(space, device)
     wanted = space["classes"][purpose]
     found = [candidate for candidate in everything if _is_for(candidate, wanted)]
@@ -69,7 +74,7 @@ def run(args):
     if not gpu:
         for candidate in chosen[checks:]:
             candidate.verdict = ""  # another call may have checked it: the same words print the same table
-    _table(day, chosen, device, wanted["sizes"], bool(gpu))
+    _table(chosen, device, wanted["sizes"], bool(gpu), space.get("rate", "FFMA"))
     if given.get("--json"):
         outputs.put_json(given.get("--json"), _json(chosen, arch, device, wanted["sizes"], gpu))
     if given.get("--record"):
@@ -168,7 +173,7 @@ def _measure(day, chosen, sizes, cache):
     return wrong
 
 
-def _table(day, chosen, device, sizes, timed):
+def _table(chosen, device, sizes, timed, rate):
     if timed:
         chosen.sort(key=lambda c: (c.verdict != "ok", sum(c.seconds.get(size, 1e9) for size in sizes)))
     else:
@@ -176,20 +181,28 @@ def _table(day, chosen, device, sizes, timed):
         console.say("counted turns. Results are checked on this CPU; - is not checked.")
     console.say()
     last = "".join(f" {size.split('x')[0] + ' ms':>7}" for size in sizes) if timed else "  at most"
-    console.say(f"{'block':<10}{'warp':>7}{'thread':>7}{'stages':>7}{'regs':>5}{'spills':>7}{'warps':>6}{'shared':>7}{last}  result")
+    console.say(_numbers(chosen[0])[0] + f"{'regs':>5}{'spills':>7}{'warps':>6}{'shared':>7}{last}  result")
     for c in chosen:
-        v = c.values
         figures = ("".join(f" {1e3 * c.seconds[size]:7.3f}" if size in c.seconds else f"{'-':>8}" for size in sizes) if timed
                    else f"{tuner.share(c, device, sizes):>9.0%}")
-        row = (f"{v['block_m']}x{v['block_n']}x{v['block_k']}".ljust(10) + f"{v['warp_m']}x{v['warp_n']}".rjust(7)
-               + f"{v['thread_m']}x{v['thread_n']}".rjust(7) + f"{v['stages']:>7}{c.registers:>5}"
+        row = (_numbers(c)[1] + f"{c.registers:>5}"
                + f"{f'{c.spills} B' if c.spills else '-':>7}{tuner.flight(c, device)[1]:>6}{c.rest['shared'] / 1024:>6.0f}K{figures}  ")
         console.say(row + (c.verdict or "-") if c.verdict in ("ok", "") else row + "FAIL")
         if c.verdict not in ("ok", ""):
             console.say(f"    {c.verdict[:console.WIDTH - 4]}")
     if not timed:
         console.say()
-        console.say("At most: of the FFMA rate, by the counts alone. With a GPU the clock decides.")
+        console.say(f"At most: of the {rate} rate, by the counts alone. With a GPU the clock decides.")
+
+
+def _numbers(candidate):
+    """(heading, figures) of what a candidate is."""
+    v = candidate.values
+    if "warp_m" not in v:
+        return "".join(f"{name:>{len(name) + 1}}" for name in v), "".join(f"{value:>{len(name) + 1}}" for name, value in v.items())
+    return (f"{'block':<10}{'warp':>7}{'thread':>7}{'stages':>7}",
+            f"{v['block_m']}x{v['block_n']}x{v['block_k']}".ljust(10) + f"{v['warp_m']}x{v['warp_n']}".rjust(7)
+            + f"{v['thread_m']}x{v['thread_n']}".rjust(7) + f"{v['stages']:>7}")
 
 
 def _json(chosen, arch, device, sizes, gpu):
