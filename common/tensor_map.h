@@ -81,4 +81,20 @@ CUtensorMap tensor_map(const T* data, int64_t rows, int64_t cols, int box_rows, 
                                swizzle);
 }
 
+// The same of matrices whose rows begin `pitch` elements apart, and of which `count` begin `apart` elements apart: a copy's third coordinate
+// says which. Both in bytes are multiples of 16, below 2^40.
+struct Pitched {
+  int64_t rows, cols, pitch;
+};
+template <class T>
+CUtensorMap batched_tensor_map(const T* data, const Pitched& matrix, int64_t count, int64_t apart,
+                               int box_rows, int box_cols, CUtensorMapSwizzle swizzle) {
+  return detail::tensor_map<3>(
+      data,
+      {static_cast<cuuint64_t>(matrix.cols), static_cast<cuuint64_t>(matrix.rows),
+       static_cast<cuuint64_t>(count)},
+      {static_cast<cuuint64_t>(matrix.pitch) * sizeof(T), static_cast<cuuint64_t>(apart) * sizeof(T)},
+      {static_cast<cuuint32_t>(box_cols), static_cast<cuuint32_t>(box_rows), 1}, swizzle);
+}
+
 }  // namespace days

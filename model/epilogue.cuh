@@ -143,6 +143,43 @@ struct Finish {
   }
 };
 
+// A warp's 16 x 64 sums on their way out, so that a lane gets eight neighbours of a row. Pieces of 16 bytes change places so that neither
+// the writes, of eight rows at a time, nor the reads, of a row at a time, meet in a bank.
+struct alignas(16) WayOut {
+  float data[16 * 64];
+
+  // col: of the 64, even. It is half a piece, or its beginning.
+  __device__ __forceinline__ float* at(int row, int col) {
+    const int piece = col / 4 ^ row % 4 * 2 ^ col / 32;
+    return data + row * 64 + piece * 4 + col % 4;
+  }
+  // sum(j, e): element e of columns 8 j to 8 j + 7 as products of tensor cores leave them in a lane: 0 and 1 are neighbours in row
+  // lane / 4, 2 and 3 those eight rows below.
+  template <class In, class Sum>
+  __device__ __forceinline__ void leave(const Finish<In>& finish, int z, int row, int col, const Sum& sum) {
+    const int lane = static_cast<int>(threadIdx.x) % days::kWarpSize;
+    __syncwarp();  // the last sums have been read
+#pragma unroll
+    for (int j = 0; j < 8; ++j) {
+#pragma unroll
+      for (int e = 0; e < 4; e += 2)
+        *reinterpret_cast<float2*>(at(lane / 4 + 4 * e, 8 * j + lane % 4 * 2)) =
+            make_float2(sum(j, e), sum(j, e + 1));
+    }
+    __syncwarp();
+#pragma unroll 1
+    for (int r = lane / 8; r < 16; r += 4) {
+      float x[8];
+#pragma unroll
+      for (int i = 0; i < 8; i += 4) {
+        const float4 piece = *reinterpret_cast<const float4*>(at(r, lane % 8 * 8 + i));
+        x[i] = piece.x, x[i + 1] = piece.y, x[i + 2] = piece.z, x[i + 3] = piece.w;
+      }
+      finish(x, z, row + r, col + lane % 8 * 8);
+    }
+  }
+};
+
 // A problem as kernels see it. Where k is split, c is the workspace: a matrix of sums for each part of each problem.
 template <class In>
 struct Task {
@@ -162,6 +199,11 @@ struct Task {
 int compiled_for();  // the architecture of these kernels' code: 80 in a build for sm_80, whatever device runs it
 template <class In>
 void launch_simple(const Task<In>&, cudaStream_t);
+void launch_ffma(const Task<float>&, cudaStream_t);
+template <class In>
+void launch_mma(const Task<In>&, cudaStream_t);
+template <class In>
+void launch_wgmma(const Task<In>&, cudaStream_t);
 // The sums of the parts, (batch * split, m, n) one after the other, added in their order.
 template <class In>
 void launch_sum(const float* sums, int batch, int split, const Finish<In>&, cudaStream_t);

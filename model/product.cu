@@ -106,7 +106,10 @@ struct Cost {
   int m, n;
   double microseconds;
 };
-constexpr Cost cost_of(Path) {
+Cost cost_of(Path path) {
+  if (path == Path::kFfma) return {128, 256, 11};
+  if (path == Path::kMma) return {128, 256, 1.2};
+  if (path == Path::kWgmma) return {128, 256, 0.7};
   return {64, 64, 3.5};
 }
 
@@ -134,22 +137,59 @@ int best_split(const Product<In, Out>& p, Path path, int multiprocessors) {
   return best;
 }
 
-template <class In, class Out>
-Path path_of(const Product<In, Out>& p, const Target&) {
-  if (p.path != Path::kAutomatic) return p.path;
-  return Path::kSimple;
-}
-
-// Of k, that a block has; the parts are equal but for the last one.
-int part_of(int k, int split) {
-  return std::max(1, days::ceil_div(days::ceil_div(k, kDepth), split)) * kDepth;
-}
-
 template <class T>
 bool whole_rows(const Matrix<T>& matrix, int batch) {
   constexpr int64_t kEach = 16 / sizeof(T);
   return days::aligned16(matrix.data) && matrix.pitch % kEach == 0 &&
          (batch < 2 || matrix.stride % kEach == 0);
+}
+
+// What a path asks of a problem and of the device; `complain(condition, pieces of a message...)` for each.
+template <class In, class Out, class Complain>
+void ask(const Product<In, Out>& p, Path path, const Target& target, const Complain& complain) {
+  constexpr int64_t kMostPitch = int64_t{1} << 39;  // a tensor map's, in elements
+  if (path == Path::kSimple) return;
+  if (path == Path::kFfma) return complain(sizeof(In) == 4, "float, not elements with bytes", sizeof(In));
+  complain(sizeof(In) == 2, "half or bf16, not elements with bytes", sizeof(In));
+  if (path == Path::kWgmma) {
+    complain(target.sm == 90, "sm_90, not", target.sm);
+  } else {
+    complain(target.sm >= 80, "sm_80, not", target.sm);
+  }
+  const auto whole = [&](const auto& matrix, const char* name) {
+    const int64_t address = static_cast<int64_t>(reinterpret_cast<uintptr_t>(matrix.data) % 16);
+    complain(address == 0, "an address of ", name, " that 16 divides; the rest is", address);
+    complain(matrix.pitch % 8 == 0, "a pitch of ", name, " that 8 divides, not", matrix.pitch);
+    if (path == Path::kWgmma)
+      complain(matrix.pitch < kMostPitch, "a pitch of ", name, " below 2^39, not", matrix.pitch);
+    complain(p.batch < 2 || matrix.stride % 8 == 0, "a stride of ", name, " that 8 divides, not",
+             matrix.stride);
+  };
+  whole(p.a, "a");
+  whole(p.b, "b");
+}
+
+template <class In, class Out>
+Path path_of(const Product<In, Out>& p, const Target& target) {
+  if (p.k == 0) return Path::kSimple;  // all others begin with a stage of k
+  if (p.path != Path::kAutomatic) {
+    ask(p, p.path, target, [&](bool holds, const auto&... pieces) {
+      days::require(holds, kWho, ": the path ", name_of(p.path), " needs ", pieces...);
+    });
+    return p.path;
+  }
+  Path best = Path::kSimple;
+  for (const Path path : {Path::kFfma, Path::kMma, Path::kWgmma}) {
+    bool takes = true;
+    ask(p, path, target, [&](bool holds, const auto&...) { takes &= holds; });
+    if (takes) best = path;
+  }
+  return best;
+}
+
+// Of k, that a block has; the parts are equal but for the last one.
+int part_of(int k, int split) {
+  return std::max(1, days::ceil_div(days::ceil_div(k, kDepth), split)) * kDepth;
 }
 
 template <class In, class Out>
@@ -181,7 +221,13 @@ Finish<In> sums_of(void* workspace, int m, int n) {
 }
 
 template <class In>
-void launch(Path, const Task<In>& task, cudaStream_t stream) {
+void launch(Path path, const Task<In>& task, cudaStream_t stream) {
+  if constexpr (sizeof(In) == 4) {
+    if (path == Path::kFfma) return launch_ffma(task, stream);
+  } else {
+    if (path == Path::kMma) return launch_mma(task, stream);
+    if (path == Path::kWgmma) return launch_wgmma(task, stream);
+  }
   launch_simple(task, stream);
 }
 
@@ -193,6 +239,12 @@ const char* name_of(Path path) {
       return "automatic";
     case Path::kSimple:
       return "simple";
+    case Path::kFfma:
+      return "ffma";
+    case Path::kMma:
+      return "mma";
+    case Path::kWgmma:
+      return "wgmma";
   }
   return "no path";
 }

@@ -46,12 +46,15 @@ enum class Epilogue : int {
   kBiasResidual,  // x + bias + residual
 };
 
-// The kernels. Each takes every op, pitch of c, batch, epilogue and split; what else it needs stands beside it.
+// The kernels. Each takes every op, batch, epilogue, split, and c wherever it lies; what else it needs stands beside it.
 enum class Path : int {
   kAutomatic,  // the last of those below that takes the problem
   kSimple,     // everything, on every device: plain tiles, FFMA
+  kFfma,       // float: day 39's blocks
+  kMma,  // half and bf16 from sm_80 on, rows and problems of a and b begin at multiples of 16 bytes: day 66's blocks
+  kWgmma,  // the same on sm_90 alone: day 67's ring
 };
-inline constexpr Path kLastPath = Path::kSimple;
+inline constexpr Path kLastPath = Path::kWgmma;
 const char* name_of(Path);
 
 // In: float, half or bf16. Out: the same, or float. Sums are fp32.

@@ -62,7 +62,7 @@ struct Operand {
   Operand(int batch, int rows_, int cols_, int gap, bool beside, double scale, uint64_t seed)
       : rows(rows_), cols(cols_) {
     pitch = beside ? int64_t{batch} * cols + gap : cols + gap;
-    stride = beside ? cols : rows * pitch + gap;
+    stride = beside ? cols : rows * pitch + (gap > 0 ? 8 : 0);
     const int64_t size = batch == 0 ? 0 : (batch - 1) * stride + (rows - 1) * pitch + cols;
     host.assign(static_cast<size_t>(size > 0 ? size : 0), days::from_float<T>(NAN));
     for (int z = 0; z < batch; ++z)
@@ -227,9 +227,17 @@ std::string outcome(const Case& c, const Launcher<In, Out>& launch = multiply<In
 constexpr Epilogue kEpilogues[] = {Epilogue::kNone,      Epilogue::kBias,     Epilogue::kBiasGelu,
                                    Epilogue::kGeluSlope, Epilogue::kResidual, Epilogue::kBiasResidual};
 
+// What the device that is here lacks for a path, or "".
+std::string lacks(Path path) {
+  if (path == Path::kMma && target_here().sm < 80) return "needs sm_80";
+  if (path == Path::kWgmma && target_here().sm != 90) return "needs sm_90";
+  return "";
+}
+
 // Every op with every epilogue, and the rest in turn. `whole`: rows of a and b begin at multiples of 16 bytes, else anywhere.
 template <class In, class Out>
 void expect_right(Path path, bool whole, const std::vector<std::vector<int>>& shapes) {
+  if (!lacks(path).empty()) GTEST_SKIP() << lacks(path);
   constexpr int kEach = 16 / sizeof(In);
   constexpr bool kAdds = sizeof(Out) == 4;
   size_t turn = sizeof(In) + sizeof(Out);
@@ -274,6 +282,63 @@ TEST(Product, SimpleBf16) {
 }
 TEST(Product, SimpleBf16ToFp32) {
   expect_right<bf16, float>(Path::kSimple, false, kSmall);
+}
+
+const std::vector<std::vector<int>> kTiles = {{1, 1, 1},      {3, 5, 7},     {17, 33, 65},
+                                              {64, 64, 64},   {129, 40, 33}, {31, 258, 97},
+                                              {130, 66, 136}, {8, 264, 200}, {66, 72, 650}};
+
+TEST(Product, Ffma) {
+  expect_right<float, float>(Path::kFfma, false, kTiles);
+}
+// Large blocks, of whole tiles and of others.
+TEST(Product, FfmaOfEveryOp) {
+  const int processors = target_here().multiprocessors;
+  for (const Op a : {Op::kN, Op::kT}) {
+    for (const Op b : {Op::kN, Op::kT}) {
+      Case c{.m = 130, .n = 258, .k = 64, .op_a = a, .op_b = b, .epilogue = Epilogue::kBias};
+      c.path = Path::kFfma, c.batch = days::ceil_div(processors, 4);
+      c.gap_a = c.op_a == Op::kN ? 0 : 2, c.gap_b = c.op_b == Op::kN ? 2 : 0;
+      EXPECT_EQ((outcome<float, float>(c)), "");
+    }
+  }
+}
+
+TEST(Product, MmaFp16) {
+  expect_right<half, half>(Path::kMma, true, kTiles);
+}
+TEST(Product, MmaFp16ToFp32) {
+  expect_right<half, float>(Path::kMma, true, kTiles);
+}
+TEST(Product, MmaBf16) {
+  expect_right<bf16, bf16>(Path::kMma, true, kTiles);
+}
+TEST(Product, MmaBf16ToFp32) {
+  expect_right<bf16, float>(Path::kMma, true, kTiles);
+}
+
+TEST(Product, WgmmaFp16) {
+  expect_right<half, half>(Path::kWgmma, true, kTiles);
+}
+TEST(Product, WgmmaFp16ToFp32) {
+  expect_right<half, float>(Path::kWgmma, true, kTiles);
+}
+TEST(Product, WgmmaBf16) {
+  expect_right<bf16, bf16>(Path::kWgmma, true, kTiles);
+}
+TEST(Product, WgmmaBf16ToFp32) {
+  expect_right<bf16, float>(Path::kWgmma, true, kTiles);
+}
+
+// More tiles than multiprocessors, so that a block takes several, and goes on in the middle of its ring.
+TEST(Product, WgmmaTileAfterTile) {
+  if (!lacks(Path::kWgmma).empty()) GTEST_SKIP() << lacks(Path::kWgmma);
+  const int batch = 2 * target_here().multiprocessors + 3;
+  Case c{.m = 5, .n = 9, .k = 200, .epilogue = Epilogue::kResidual, .batch = batch};
+  c.gap_b = 7, c.path = Path::kWgmma;
+  EXPECT_EQ((outcome<bf16, bf16>(c)), "");
+  c.split = 2, c.op_a = Op::kT, c.gap_a = 3, c.shared_b = true;
+  EXPECT_EQ((outcome<half, float>(c)), "");
 }
 
 TEST(Product, AutomaticOfWhateverIsHere) {
@@ -371,6 +436,11 @@ TEST(Product, SameBitsInEveryRun) {
   EXPECT_TRUE((same_bits<float, float>({.m = 40, .n = 24, .k = 330, .adds = true, .split = 5},
                                        multiply<float, float>)));
   EXPECT_TRUE((same_bits<bf16, float>({.m = 40, .n = 24, .k = 330, .split = 5}, multiply<bf16, float>)));
+  for (const Path path : {Path::kMma, Path::kWgmma}) {
+    if (!lacks(path).empty()) continue;
+    const Case c{.m = 40, .n = 24, .k = 336, .path = path, .split = 3};
+    EXPECT_TRUE((same_bits<bf16, float>(c, multiply<bf16, float>))) << name_of(path);
+  }
 }
 
 TEST(Product, CapturedIntoAGraph) {
@@ -526,6 +596,62 @@ TEST(Product, RefusesWhatIsNoProduct) {
   EXPECT_EQ(refusal([](auto& p) { p.op_a = static_cast<Op>(5); }), "multiply: there is no op 5");
   EXPECT_EQ((refusal<bf16, bf16>([](auto& p) { p.adds = true; })),
             "multiply: adds to a c in fp32 alone; its elements have bytes 2");
+}
+
+TEST(Product, RefusesAPathThatDoesNotTakeIt) {
+  const auto mma = [](auto& p) { p.path = Path::kMma; };
+  EXPECT_EQ((refusal<float, float>(mma)),
+            "multiply: the path mma needs half or bf16, not elements with bytes 4");
+  if (!lacks(Path::kMma).empty()) GTEST_SKIP() << lacks(Path::kMma);
+  EXPECT_EQ((refusal<bf16, bf16>([&](auto& p) { mma(p), p.a.pitch = 25; })),
+            "multiply: the path mma needs a pitch of a that 8 divides, not 25");
+  EXPECT_EQ((refusal<bf16, bf16>([&](auto& p) { mma(p), p.b.stride = 390; })),
+            "multiply: the path mma needs a stride of b that 8 divides, not 390");
+  EXPECT_EQ((refusal<half, half>([&](auto& p) { mma(p), p.b.data += 3; })),
+            "multiply: the path mma needs an address of b that 16 divides; the rest is 6");
+}
+
+// Which kernel takes a problem on devices that are not here, and in how many parts.
+TEST(Product, PlansForADevice) {
+  const auto path = [](auto p, int sm) { return std::string(name_of(plan_of(p, {sm, 132}).path)); };
+  Product<bf16> p{
+      .a = {nullptr, 768}, .b = {nullptr, 768}, .c = {nullptr, 768}, .m = 512, .n = 768, .k = 768};
+  EXPECT_EQ(path(p, 75), "simple");
+  const Product<float> f{.a = {nullptr, 5}, .b = {nullptr, 5}, .c = {nullptr, 5}, .m = 5, .n = 5, .k = 5};
+  EXPECT_EQ(path(f, 75), "ffma");
+  EXPECT_EQ(path(f, 90), "ffma");
+  EXPECT_EQ(path(p, 80), "mma");
+  EXPECT_EQ(path(p, 86), "mma");
+  EXPECT_EQ(path(p, 89), "mma");
+  EXPECT_EQ(path(p, 90), "wgmma");
+  EXPECT_EQ(path(p, 100), "mma");
+  EXPECT_EQ(path(p, 120), "mma");
+  p.a.pitch = 770;  // the copies of 16 bytes cannot
+  EXPECT_EQ(path(p, 80), "simple");
+  EXPECT_EQ(path(p, 90), "simple");
+  p.a.pitch = 768, p.c.pitch = 769;  // the way out can
+  EXPECT_EQ(path(p, 80), "mma");
+  p.path = Path::kMma;
+  EXPECT_THROW(static_cast<void>(plan_of(p, {75, 40})), std::invalid_argument);
+
+  // A gradient of weights has few tiles and a long k; an activation has many tiles.
+  Product<bf16, float> dw{.a = {nullptr, 768},
+                          .b = {nullptr, 768},
+                          .c = {nullptr, 768},
+                          .m = 768,
+                          .n = 768,
+                          .k = 65536,
+                          .op_a = Op::kT};
+  const Plan plan = plan_of(dw, {80, 132});
+  EXPECT_GE(plan.split, 4);
+  EXPECT_EQ(plan.workspace, size_t{4} * 768 * 768 * static_cast<size_t>(plan.split));
+  Product<bf16> y{
+      .a = {nullptr, 768}, .b = {nullptr, 3072}, .c = {nullptr, 3072}, .m = 65536, .n = 3072, .k = 768};
+  EXPECT_EQ(plan_of(y, {80, 132}).split, 1);
+  EXPECT_EQ(plan_of(y, {80, 132}).workspace, 0u);
+  // No part is empty, whatever is asked for.
+  dw.k = 200, dw.split = 3;
+  EXPECT_EQ(plan_of(dw, {80, 132}).split, 2);
 }
 
 TEST(Product, RefusesAShortWorkspace) {
