@@ -22,15 +22,18 @@ __global__ void __launch_bounds__(kThreads) exercise_kernel(const CrossEntropy<T
   const float x_target = days::to_float(x[target]);  // before somebody writes there
 
   Partial mine;  // max: the largest number so far; sum: of e^(number - max), over those so far
-  // 1. One loop over this thread's columns below p.classes: keep mine.max and mine.sum as they should be.
+  // 1. One loop over this thread's columns below p.classes, which keeps mine.max and mine.sum as they should be.
+  // 2. A number is larger than mine.max: what becomes of the sum so far?
   // your code
   const Partial all = block_merge(warp_merge(mine), partials);  // of the whole row, in every thread
 
-  // 2. A second loop over the same columns: below += all.max - x[col], and x[col] becomes its gradient.
-  //    gradient.template of<T>(value) is that of a number that is not the target's; the target's is less by gradient.at_target.
   const Gradient gradient(p, all, p.dloss[row]);
   float below = 0;
-  // your code
+  for (int col = thread; col < p.classes; col += kThreads) {
+    const float value = days::to_float(x[col]), dx = gradient.template of<T>(value);
+    below += all.max - value;
+    x[col] = days::from_float<T>(col == target ? dx - gradient.at_target : dx);
+  }
   if (p.smoothing != 0) below = days::block_reduce(below, days::Sum{}, 0.0f);
   if (thread == 0) p.loss[row] = loss_of(p, all, x_target, below);
 }
