@@ -16,10 +16,10 @@ namespace {
 
 using days::DeviceBuffer;
 
-// The skeleton writes each row's loss, of a sum that is still empty.
-const bool kLossIsGiven =
-    days::skeleton_is_given("cross_entropy", "the writing of the loss", [](const days::Shape& s) {
-      return days::Given{static_cast<size_t>(s[0]), false};
+// The skeleton writes a loss and a gradient, of a sum that is still empty.
+const bool kRowsAreGiven =
+    days::skeleton_is_given("cross_entropy", "the writing of loss and gradient", [](const days::Shape& s) {
+      return days::Given{static_cast<size_t>(s[0] * (s[1] + 1)), false};
     });
 
 // Device addresses that nothing follows: the launchers must have thrown before.
