@@ -59,7 +59,8 @@ void require_problem(const Product<In, Out>& p) {
                 ": there is no epilogue", static_cast<int>(p.epilogue));
   days::require(p.path >= Path::kAutomatic && p.path <= kLastPath, kWho, ": there is no path",
                 static_cast<int>(p.path));
-  for (const Op op : {p.op_a, p.op_b})
+  const Op ops[] = {p.op_a, p.op_b};  // nvcc's front end loses a list that stands in a template's loop
+  for (const Op op : ops)
     days::require(op == Op::kN || op == Op::kT, kWho, ": there is no op", static_cast<int>(op));
   days::require(!p.adds || sizeof(Out) == 4, kWho, ": adds to a c in fp32 alone; its elements have bytes",
                 sizeof(Out));
@@ -179,7 +180,8 @@ Path path_of(const Product<In, Out>& p, const Target& target) {
     return p.path;
   }
   Path best = Path::kSimple;
-  for (const Path path : {Path::kFfma, Path::kMma, Path::kWgmma}) {
+  constexpr Path kFaster[] = {Path::kFfma, Path::kMma, Path::kWgmma};
+  for (const Path path : kFaster) {
     bool takes = true;
     ask(p, path, target, [&](bool holds, const auto&...) { takes &= holds; });
     if (takes) best = path;
