@@ -216,6 +216,7 @@ VECTORS = [[(1,)] * 2, [(1001,)] * 2, [(3, 1, 129)] * 2, [(0, 4)] * 2, [()] * 2]
 VECTOR = [shapes[:1] for shapes in VECTORS]
 ROWS = [(1,), (5,), (3, 7), (2, 3, 33), (4, 1025), (2, 9001), (0, 4)]
 PRODUCTS = [[(1, 1), (1, 1)], [(33, 5), (5, 17)], [(8, 32), (32, 31)], [(0, 4), (4, 3)]]
+ALIGNED_PRODUCTS = [[(8, 8), (8, 8)], [(72, 16), (16, 136)], [(16, 40), (40, 8)], [(0, 8), (8, 16)]]
 NORMS = [[(3, 7), (7,), (7,)], [(5, 33), (33,), (33,)], [(2, 3, 130), (130,), (130,), 0.5], [(2, 9000), (9000,), (9000,)], [(0, 4), (4,), (4,)]]
 HEADS = [[(1, 2, 3, 64), (1, 2, 5, 64), (1, 2, 5, 64)], [(2, 1, 17, 64), (2, 1, 33, 64), (2, 1, 33, 64), 0.25],
          [(1, 1, 9, 128), (1, 1, 6, 128), (1, 1, 6, 128)]]
@@ -295,6 +296,8 @@ OPERATORS = {
     "scan": Case(summed, VECTOR + [[(3, 1, 129), 1.0]], HALVES, digits=30, gradient=False),
     "segmented_scan": Case(summed_by_segments, [[one, heads(*one)] for one, in VECTOR], HALVES, digits=30, gradient=False),
     "stencil": Case(stencil, [[(1, 1)], [(31, 33)], [(40, 256)]], gradient=False),
+    "matmul_hopper": Case(torch.matmul, ALIGNED_PRODUCTS, BITS16, digits=2),
+    "matmul_hopper_fp32": Case(torch.matmul, ALIGNED_PRODUCTS, digits=4),
     "matmul_half": Case(torch.matmul, PRODUCTS, BITS16, digits=2),
     "matmul_tf32": Case(torch.matmul, PRODUCTS, digits=2000),
     "matmul_fp32": Case(torch.matmul, PRODUCTS, digits=4),
