@@ -63,7 +63,7 @@ const auto stencil =
         .runs_on(days::sm_90)
         .needs(kWholeVectors)
         .exercise(LAUNCHER(exercise),
-                  "a stencil that has three rows under way while it computes with a fourth", "plain",
+                  "a stencil with three rows under way while it adds a fourth", "plain",
                   "stages4", {.reads_per_input = 1.3, .under_way = 12000})
         .needs(kWholeVectors)
         .reference(LAUNCHER(stencil_reference))

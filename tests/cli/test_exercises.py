@@ -438,6 +438,13 @@ class Shipped(unittest.TestCase):
                 if not day.kind.has_programs:  # a program may be there whole, with bugs to be mended
                     self.assertEqual(text.count(day.kind.blank), 1, day.label)
 
+    def test_a_goal_is_one_line(self):
+        """`check` begins with it, and notes show what follows: a goal that wraps would move it."""
+        for path in sorted(paths.ROOT.glob("day[0-9][0-9]_*/ladder.json")):
+            for ladder in json.loads(path.read_text(encoding="utf-8"))["ladders"]:
+                if ladder.get("exercise"):
+                    self.assertLess(len(f"my/{path.parent.name[:5]}.cu: {ladder['exercise']['goal']}"), 80, path.parent.name)
+
     def test_hints_print_at_80_columns(self):
         for day in catalog.here():
             for text in exercises.hints(day):
