@@ -12,8 +12,8 @@ namespace day53 {
 namespace {
 
 template <class T>
-__global__ void __launch_bounds__(kThreads)
-    table_kernel(const __grid_constant__ Table<T> table, const Betas betas, const AdamRates rates) {
+__global__ void __launch_bounds__(kThreads) table_kernel(const __grid_constant__ Table<AdamTensor<T>> table,
+                                                         const Betas betas, const AdamRates rates) {
   int first = 0, last = table.count - 1;  // the block's tensor is one of these
   while (first < last) {
     const int middle = (first + last + 1) / 2;
@@ -32,7 +32,7 @@ template <class T>
 void adam_table(const Adam<T>& p, cudaStream_t stream) {
   require_problem(p, "table");
   const AdamRates rates = adam_rates(p.rule, p.lr, p.t);
-  for_each_table(p.tensors, kChunk, "table", [&](const Table<T>& table, unsigned blocks) {
+  for_each_table(p.tensors, kChunk, "table", [&](const Table<AdamTensor<T>>& table, unsigned blocks) {
     table_kernel<<<blocks, kThreads, 0, stream>>>(table, Betas(p.rule), rates);
     CUDA_CHECK_LAUNCH();
   });

@@ -14,7 +14,7 @@ namespace {
 
 // To each tensor's w, which is scratch memory here.
 __global__ void __launch_bounds__(kThreads)
-    scale_kernel(const __grid_constant__ Table<float> table, const Clip clip) {
+    scale_kernel(const __grid_constant__ Table<AdamTensor<float>> table, const Clip clip) {
   float factor;
   if (!clip.gives(factor)) return;
   const int tensor = tensor_of(table, blockIdx.x);
@@ -24,8 +24,8 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 __global__ void __launch_bounds__(kThreads)
-    apart_kernel(const __grid_constant__ Table<float> table, const Betas betas, const AdamRates* rates,
-                 const Clip clip) {
+    apart_kernel(const __grid_constant__ Table<AdamTensor<float>> table, const Betas betas,
+                 const AdamRates* rates, const Clip clip) {
   const int tensor = tensor_of(table, blockIdx.x);
   update_chunk(table.tensors[tensor], blockIdx.x - table.begins[tensor], betas, *rates, clip);
 }
@@ -35,7 +35,7 @@ __global__ void __launch_bounds__(kThreads)
 template <class T>
 void step_apart(const AdamStep<T>& p, cudaStream_t stream) {
   char* const memory = workspace_of(p, apart_workspace(p), "apart");
-  gradient_norm(p, reinterpret_cast<float*>(memory), "apart", stream);
+  gradient_norm(p.tensors, memory, p.norm, "apart", stream);
   float* scaled = reinterpret_cast<float*>(memory + norm_workspace(p));
   std::vector<AdamTensor<float>> tensors = without_copies(p.tensors), scaling = tensors;
   for (size_t i = 0; i < tensors.size(); ++i) {
@@ -43,11 +43,11 @@ void step_apart(const AdamStep<T>& p, cudaStream_t stream) {
     tensors[i].g = scaled;
     scaled += days::round_up(tensors[i].n, int64_t{4});
   }
-  for_each_table(scaling, kChunk, "apart", [&](const Table<float>& table, unsigned blocks) {
+  for_each_table(scaling, kChunk, "apart", [&](const Table<AdamTensor<float>>& table, unsigned blocks) {
     scale_kernel<<<blocks, kThreads, 0, stream>>>(table, Clip{p.norm, p.max_norm});
     CUDA_CHECK_LAUNCH();
   });
-  for_each_table(tensors, kChunk, "apart", [&](const Table<float>& table, unsigned blocks) {
+  for_each_table(tensors, kChunk, "apart", [&](const Table<AdamTensor<float>>& table, unsigned blocks) {
     apart_kernel<<<blocks, kThreads, 0, stream>>>(table, Betas(p.rule), p.rates,
                                                   Clip{p.norm, std::numeric_limits<float>::infinity()});
     CUDA_CHECK_LAUNCH();

@@ -11,8 +11,8 @@ namespace day53 {
 namespace {
 
 __global__ void __launch_bounds__(kThreads)
-    clipped_kernel(const __grid_constant__ Table<float> table, const Betas betas, const AdamRates* rates,
-                   const Clip clip) {
+    clipped_kernel(const __grid_constant__ Table<AdamTensor<float>> table, const Betas betas,
+                   const AdamRates* rates, const Clip clip) {
   const int tensor = tensor_of(table, blockIdx.x);
   update_chunk(table.tensors[tensor], blockIdx.x - table.begins[tensor], betas, *rates, clip);
 }
@@ -22,9 +22,9 @@ __global__ void __launch_bounds__(kThreads)
 template <class T>
 void step_clipped(const AdamStep<T>& p, cudaStream_t stream) {
   char* const memory = workspace_of(p, norm_workspace(p), "clipped");
-  gradient_norm(p, reinterpret_cast<float*>(memory), "clipped", stream);
+  gradient_norm(p.tensors, memory, p.norm, "clipped", stream);
   for_each_table(without_copies(p.tensors), kChunk, "clipped",
-                 [&](const Table<float>& table, unsigned blocks) {
+                 [&](const Table<AdamTensor<float>>& table, unsigned blocks) {
                    clipped_kernel<<<blocks, kThreads, 0, stream>>>(table, Betas(p.rule), p.rates,
                                                                    Clip{p.norm, p.max_norm});
                    CUDA_CHECK_LAUNCH();

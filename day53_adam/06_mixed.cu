@@ -12,8 +12,8 @@ namespace {
 
 template <class T>
 __global__ void __launch_bounds__(kThreads)
-    mixed_kernel(const __grid_constant__ Table<T> table, const Betas betas, const AdamRates* rates,
-                 const Clip clip) {
+    mixed_kernel(const __grid_constant__ Table<AdamTensor<T>> table, const Betas betas,
+                 const AdamRates* rates, const Clip clip) {
   const int tensor = tensor_of(table, blockIdx.x);
   update_chunk(table.tensors[tensor], blockIdx.x - table.begins[tensor], betas, *rates, clip);
 }
@@ -23,8 +23,8 @@ __global__ void __launch_bounds__(kThreads)
 template <class T>
 void step_mixed(const AdamStep<T>& p, cudaStream_t stream) {
   char* const memory = workspace_of(p, norm_workspace(p), "mixed");
-  gradient_norm(p, reinterpret_cast<float*>(memory), "mixed", stream);
-  for_each_table(p.tensors, kChunk, "mixed", [&](const Table<T>& table, unsigned blocks) {
+  gradient_norm(p.tensors, memory, p.norm, "mixed", stream);
+  for_each_table(p.tensors, kChunk, "mixed", [&](const Table<AdamTensor<T>>& table, unsigned blocks) {
     mixed_kernel<<<blocks, kThreads, 0, stream>>>(table, Betas(p.rule), p.rates, Clip{p.norm, p.max_norm});
     CUDA_CHECK_LAUNCH();
   });

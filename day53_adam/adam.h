@@ -77,6 +77,34 @@ struct AdamStep {
   days::Workspace workspace;
 };
 
+// Eight bits in place of 32: m and the root of v are codes, of which each group of kGroup weights has a scale. A code is a float of
+// 4 bits of exponent and 3 of fraction; the group's largest is 448, the largest there is.
+template <class T>
+struct BytesTensor {
+  float* w;           // (n)
+  const float* g;     // (n)
+  days::fp8_e4m3* m;  // (n): m / m_scale
+  days::fp8_e4m3* r;  // (n): sqrt(v) / r_scale, never 0 where v is not
+  float* m_scale;  // (groups): the largest |m| / 448; 0 where that |m| is below kLeast, and so are its codes
+  float* r_scale;  // (groups)
+  T* copy;         // (n): w rounded to 16 bits; null where T is float
+  int64_t n;
+  bool decays;
+};
+inline constexpr int kGroup = 256;
+inline constexpr float kLargestCode = 448, kLeastCode = 0x1p-9f, kLeast = 1e-12f;
+
+// AdamStep with such tensors.
+template <class T>
+struct AdamBytes {
+  std::vector<BytesTensor<T>> tensors;
+  AdamRule rule;
+  const AdamRates* rates;  // device memory
+  float max_norm;
+  float* norm;  // (1)
+  days::Workspace workspace;
+};
+
 inline constexpr int kThreads = 256;
 inline constexpr int kVectors = 2;                      // of 16 bytes that a thread loads from each array
 inline constexpr int kChunk = kThreads * kVectors * 4;  // weights of a block
@@ -99,16 +127,16 @@ void require_problem(const P& p, const char* variant) {
     days::require(p.max_norm > 0, variant, ": max_norm must be positive, not", p.max_norm);
   }
 }
-template <class T>
-char* workspace_of(const AdamStep<T>& p, size_t needed, const char* variant) {
+template <class P>
+char* workspace_of(const P& p, size_t needed, const char* variant) {
   require_problem(p, variant);
   days::require(p.workspace.bytes >= needed, variant, ": needs a workspace of bytes:", needed);
   return static_cast<char*>(p.workspace.data);
 }
 
 // The sums of squares, one for each chunk of each tensor.
-template <class T>
-size_t norm_workspace(const AdamStep<T>& p) {
+template <class P>
+size_t norm_workspace(const P& p) {
   int64_t sums = 0;
   for (const auto& t : p.tensors) sums += days::ceil_div(t.n, kNormChunk);
   return days::round_up(sizeof(float) * static_cast<size_t>(sums), size_t{16});
@@ -139,6 +167,8 @@ template <class T>
 void step_clipped(const AdamStep<T>&, cudaStream_t);
 template <class T>
 void step_mixed(const AdamStep<T>&, cudaStream_t);
+template <class T>
+void step_bytes(const AdamBytes<T>&, cudaStream_t);
 
 // ---- on the CPU, host pointers ----
 
@@ -151,5 +181,9 @@ template <class T>
 void step_reference(const AdamStep<T>&);
 template <class T>
 void step_parallel(const AdamStep<T>&);
+template <class T>
+void bytes_reference(const AdamBytes<T>&);
+template <class T>
+void bytes_parallel(const AdamBytes<T>&);
 
 }  // namespace day53

@@ -15,7 +15,7 @@ namespace day53 {
 
 template <class T>
 __global__ void __launch_bounds__(kThreads)
-    cast_kernel(const __grid_constant__ Table<T> table, const float* norm) {  // (1)
+    cast_kernel(const __grid_constant__ Table<AdamTensor<T>> table, const float* norm) {  // (1)
   if (!isfinite(*norm)) return;
   const int tensor = tensor_of(table, blockIdx.x);
   const AdamTensor<T>& t = table.tensors[tensor];
@@ -26,7 +26,7 @@ __global__ void __launch_bounds__(kThreads)
 template <class T>
 void cast_weights(const AdamStep<T>& p, const char* variant, cudaStream_t stream) {
   if constexpr (!std::is_same_v<T, float>) {
-    for_each_table(p.tensors, kChunk, variant, [&](const Table<T>& table, unsigned blocks) {
+    for_each_table(p.tensors, kChunk, variant, [&](const Table<AdamTensor<T>>& table, unsigned blocks) {
       cast_kernel<<<blocks, kThreads, 0, stream>>>(table, p.norm);
       CUDA_CHECK_LAUNCH();
     });

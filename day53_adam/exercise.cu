@@ -12,7 +12,8 @@ namespace {
 
 template <class T>
 __global__ void __launch_bounds__(kThreads)
-    exercise_kernel(const __grid_constant__ Table<T> table, const Betas betas, const AdamRates rates) {
+    exercise_kernel(const __grid_constant__ Table<AdamTensor<T>> table, const Betas betas,
+                    const AdamRates rates) {
   // 1. Which tensor is this block's? The last one whose first block, table.begins[i], is not beyond blockIdx.x.
   // 2. Which chunk of it? Its first block has chunk 0.
   // 3. update_chunk(table.tensors[i], chunk, betas, rates) does the rest.
@@ -25,7 +26,7 @@ template <class T>
 void exercise(const Adam<T>& p, cudaStream_t stream) {
   require_problem(p, "exercise");
   const AdamRates rates = adam_rates(p.rule, p.lr, p.t);
-  for_each_table(p.tensors, kChunk, "exercise", [&](const Table<T>& table, unsigned blocks) {
+  for_each_table(p.tensors, kChunk, "exercise", [&](const Table<AdamTensor<T>>& table, unsigned blocks) {
     exercise_kernel<<<blocks, kThreads, 0, stream>>>(table, Betas(p.rule), rates);
     CUDA_CHECK_LAUNCH();
   });

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The day's ladders: AdamW on a list of tensors, and a whole training step. Host code only.
 
+#include <cuda_fp8.h>
+
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -79,6 +82,10 @@ double one_nan(size_t i) {
 double infinities(size_t i) {
   return i % 2 == 0 ? std::numeric_limits<double>::infinity() : 1e-3;
 }
+// One in 50 is 2^20 times the others, whose roots' codes would be 0.
+double outliers(size_t i) {
+  return (i % 50 == 7 ? 1e-2 : 1e-8) * static_cast<double>(1 + i % 3);
+}
 double overflowing(size_t i) {
   return i == 0 ? 1e20 : 1e-3;
 }
@@ -107,6 +114,30 @@ void fill(std::vector<AdamTensor<T>>& tensors, const How& how, const days::Shape
   for (const Part& part : parts.list)
     tensors.push_back({w + part.begin, g + part.begin, m + part.begin, v + part.begin,
                        copy == nullptr ? nullptr : copy + part.begin, part.n, part.decays});
+}
+
+template <class T>
+void fill(std::vector<BytesTensor<T>>& tensors, const How& how, const days::Shape& s, days::Inputs& in) {
+  const Parts parts = gpt2(s, how.multiple);
+  days::Extent groups = 0;
+  for (const Part& part : parts.list) groups = groups + days::ceil_div(std::max(part.n, int64_t{0}), kGroup);
+  const Values& values = how.values;
+  float* const w = in.normal("w", parts.size, values.w);
+  const float* const g =
+      how.gradient ? in.fill("g", parts.size, how.gradient) : in.normal("g", parts.size, values.g);
+  const bool none = values.m == 0;
+  days::fp8_e4m3* const m = in.normal("m", parts.size, none ? 0 : 100);
+  days::fp8_e4m3* const r = in.uniform("r", parts.size, 0, none ? 1e-9 : kLargestCode);
+  float* m_scale = in.uniform("m_scale", groups, 0, values.m / 100);
+  float* r_scale = in.uniform("r_scale", groups, 0, std::sqrt(values.v) / kLargestCode);
+  T* const copy = in.constant("copy", parts.size, 0.5);
+  tensors.clear();
+  for (const Part& part : parts.list) {
+    tensors.push_back({w + part.begin, g + part.begin, m + part.begin, r + part.begin, m_scale, r_scale,
+                       copy + part.begin, part.n, part.decays});
+    m_scale += days::ceil_div(std::max(part.n, int64_t{0}), kGroup);
+    r_scale += days::ceil_div(std::max(part.n, int64_t{0}), kGroup);
+  }
 }
 
 // days::scalar has the caller's numbers, where somebody calls the day's library.
@@ -161,6 +192,16 @@ double weights(const P& p) {
   for (const auto& t : p.tensors) n += static_cast<double>(t.n);
   return n;
 }
+
+constexpr auto kOfNorm = [](auto, const auto& p, days::Inputs&) -> days::Bound {
+  return {0, kEps * (4 + std::sqrt(weights(p)) / 4)};
+};
+// A number between two codes may be rounded to either.
+constexpr auto kOfCode = [](auto, const auto&, days::Inputs&) -> days::Bound {
+  using Info = days::TypeInfo<days::fp8_e4m3>;
+  return {Info::kDenormMin / 2, Info::kEpsilon};
+};
+constexpr auto kOfScale = [](auto, const auto&, days::Inputs&) -> days::Bound { return {0, 16 * kEps}; };
 
 // Tensors of one element and of three; ends of a warp, a chunk, a norm's chunk; more tensors than a table holds; all of GPT-2.
 template <class L>
@@ -238,14 +279,44 @@ const auto adam_step =
         .tolerance("m", kOfM)
         .tolerance("v", kOfV)
         .tolerance("copy", kOfCopy)
-        .tolerance("norm",
-                   [](auto, const auto& p, days::Inputs&) -> days::Bound {
-                     return {0, kEps * (4 + 2 * std::sqrt(weights(p)) / 8)};
-                   })
+        .tolerance("norm", kOfNorm)
         .lesson("a step is bytes: what is known in a register is not stored to be read again.");
+
+const auto adam_bytes =
+    measured(days::ladder<AdamBytes>("adam_bytes").types<days::bf16, days::half>())
+        .variant("bytes", LAUNCHER(step_bytes))
+        .workspace(LAUNCHER(norm_workspace))
+        .reference(LAUNCHER(bytes_reference))
+        .by_rows(LAUNCHER(bytes_parallel))
+        .parallel(LAUNCHER(bytes_parallel))
+        .inputs(step({.max_norm = 1e-3}))
+        .hostile("nothing to clip", step({.max_norm = std::numeric_limits<double>::infinity()}))
+        .hostile("first step", step({.values = kFirst, .t = 1}))
+        .hostile("zeros", step({.values = kZeros, .t = 1}))
+        .hostile("outliers", step({.values = kFirst, .gradient = outliers, .t = 1, .max_norm = 1e9}))
+        .hostile("a NaN", step({.gradient = one_nan}))
+        .hostile("packed", step({.multiple = 1, .max_norm = 1e-3}))
+        .traffic([](const auto& p) {
+          const double n = weights(p), groups = n / kGroup;
+          const auto& t = p.tensors[0];
+          return days::reads(t.w, n) + days::reads(t.g, 2 * n) + days::reads(t.m, n) + days::reads(t.r, n) +
+                 days::reads(t.m_scale, groups) + days::reads(t.r_scale, groups) + days::writes(t.w, n) +
+                 days::writes(t.m, n) + days::writes(t.r, n) + days::writes(t.m_scale, groups) +
+                 days::writes(t.r_scale, groups) + days::writes(t.copy, n);
+        })
+        .tolerance("w", kOfW)
+        .tolerance("m", kOfCode)
+        .tolerance("r", kOfCode)
+        .tolerance("m_scale", kOfScale)
+        .tolerance("r_scale", kOfScale)
+        .tolerance("copy", kOfCopy)
+        .tolerance("norm", kOfNorm)
+        .lesson(
+            "fewer bytes a weight are the only faster optimizer; a root that is rounded to 0 is its end.");
 
 REGISTER_LADDER(adam);
 REGISTER_LADDER(adam_step);
+REGISTER_LADDER(adam_bytes);
 
 }  // namespace
 }  // namespace day53

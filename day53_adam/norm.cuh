@@ -18,7 +18,7 @@ inline constexpr int kFinishThreads = 1024;
 
 template <class T>
 __global__ void __launch_bounds__(kThreads)
-    squares_kernel(const __grid_constant__ Table<T> table, float* sums) {  // (blocks)
+    squares_kernel(const __grid_constant__ Table<AdamTensor<T>> table, float* sums) {  // (blocks)
   const int tensor = tensor_of(table, blockIdx.x);
   const AdamTensor<T>& t = table.tensors[tensor];
   const int64_t begin = int64_t{blockIdx.x - table.begins[tensor]} * kNormChunk,
@@ -47,16 +47,18 @@ __global__ void __launch_bounds__(kFinishThreads) finish_kernel(const float* sum
   if (threadIdx.x == 0) *norm = static_cast<T>(sqrt(sum));
 }
 
-// Leaves the norm in p.norm. `sums` has room for norm_workspace(p) bytes.
+// `sums` has room for norm_workspace(tensors) bytes.
 template <class T>
-void gradient_norm(const AdamStep<T>& p, float* sums, const char* variant, cudaStream_t stream) {
+void gradient_norm(const std::vector<AdamTensor<T>>& tensors, void* sums, float* norm, const char* variant,
+                   cudaStream_t stream) {
+  float* const found = static_cast<float*>(sums);
   int64_t count = 0;
-  for_each_table(p.tensors, kNormChunk, variant, [&](const Table<T>& table, unsigned blocks) {
-    squares_kernel<<<blocks, kThreads, 0, stream>>>(table, sums + count);
+  for_each_table(tensors, kNormChunk, variant, [&](const Table<AdamTensor<T>>& table, unsigned blocks) {
+    squares_kernel<<<blocks, kThreads, 0, stream>>>(table, found + count);
     CUDA_CHECK_LAUNCH();
     count += blocks;
   });
-  finish_kernel<<<1, kFinishThreads, 0, stream>>>(sums, count, p.norm);
+  finish_kernel<<<1, kFinishThreads, 0, stream>>>(found, count, norm);
   CUDA_CHECK_LAUNCH();
 }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The CPU's versions: one loop in double, and the same on all cores.
+#include <cuda_fp8.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -54,8 +56,9 @@ Rates rates_of(const Adam<T>& p) {
   return {p.lr * p.rule.decay, p.lr / c1, 1 / std::sqrt(c2)};
 }
 
-template <class T, class Each>
-void step(const AdamStep<T>& p, Each each) {
+// Leaves the norm, and gives the clip factor, or 0 where nothing may be changed.
+template <class P>
+double clip(const P& p) {
   double sum = 0;
   for (const auto& t : p.tensors)
     for (int64_t i = 0; i < t.n; ++i) {
@@ -63,9 +66,59 @@ void step(const AdamStep<T>& p, Each each) {
       sum += static_cast<double>(static_cast<float>(square));
     }
   *p.norm = static_cast<float>(std::sqrt(sum));
-  if (!std::isfinite(*p.norm)) return;
-  const double factor = std::min(1.0, double{p.max_norm} / (std::sqrt(sum) + 1e-6));
-  all(p.tensors, p.rule, {p.rates->decay, p.rates->size, p.rates->root}, factor, each);
+  if (!std::isfinite(*p.norm)) return 0;
+  return std::min(1.0, double{p.max_norm} / (std::sqrt(sum) + 1e-6));
+}
+
+template <class T, class Each>
+void step(const AdamStep<T>& p, Each each) {
+  const double factor = clip(p);
+  if (factor > 0) all(p.tensors, p.rule, {p.rates->decay, p.rates->size, p.rates->root}, factor, each);
+}
+
+// The codes of a group, and its scale.
+template <class Values>
+float encode(const Values& values, size_t n, bool never_zero, days::fp8_e4m3* codes) {
+  double largest = 0;
+  for (size_t i = 0; i < n; ++i) largest = std::max(largest, std::abs(values[i]));
+  const bool counts = largest >= double{kLeast};
+  for (size_t i = 0; i < n; ++i) {
+    double scaled = counts ? values[i] * double{kLargestCode} / largest : 0;
+    if (counts && never_zero && values[i] > 0) scaled = std::max(scaled, double{kLeastCode});
+    codes[i] = days::from_double<days::fp8_e4m3>(scaled);
+  }
+  return counts ? static_cast<float>(largest / double{kLargestCode}) : 0.0f;
+}
+
+template <class T>
+void groups(const BytesTensor<T>& t, const AdamBytes<T>& p, double factor, size_t first, size_t last) {
+  const AdamRule& rule = p.rule;
+  for (size_t group = first; group < last; ++group) {
+    const size_t begin = group * kGroup, n = std::min(static_cast<size_t>(t.n) - begin, size_t{kGroup});
+    double m[kGroup], r[kGroup];
+    for (size_t k = 0; k < n; ++k) {
+      const size_t i = begin + k;
+      const double g = factor * double{t.g[i]};
+      const double old = days::to_double(t.r[i]) * double{t.r_scale[group]};
+      m[k] = rule.b1 * days::to_double(t.m[i]) * double{t.m_scale[group]} + (1 - rule.b1) * g;
+      r[k] = std::sqrt(rule.b2 * old * old + (1 - rule.b2) * g * g);
+      double w = t.w[i];
+      if (t.decays) w -= double{p.rates->decay} * w;
+      w -= double{p.rates->size} * m[k] / (r[k] * double{p.rates->root} + rule.eps);
+      t.w[i] = static_cast<float>(w);
+      if constexpr (!std::is_same_v<T, float>) t.copy[i] = days::from_double<T>(w);
+    }
+    t.m_scale[group] = encode(m, n, false, t.m + begin);
+    t.r_scale[group] = encode(r, n, true, t.r + begin);
+  }
+}
+template <class T, class Each>
+void bytes(const AdamBytes<T>& p, Each each) {
+  const double factor = clip(p);
+  if (factor == 0) return;
+  for (const auto& t : p.tensors)
+    each(days::ceil_div(static_cast<size_t>(t.n), size_t{kGroup}),
+         [&](size_t first, size_t last) { groups(t, p, factor, first, last); });
 }
 
 }  // namespace
@@ -90,9 +143,21 @@ void step_parallel(const AdamStep<T>& p) {
   step(p, kParallel);
 }
 
+template <class T>
+void bytes_reference(const AdamBytes<T>& p) {
+  bytes(p, kSerial);
+}
+
+template <class T>
+void bytes_parallel(const AdamBytes<T>& p) {
+  bytes(p, kParallel);
+}
+
 INSTANTIATE_REFERENCE(adam_reference, Adam, float);
 INSTANTIATE_REFERENCE(adam_parallel, Adam, float);
 INSTANTIATE_REFERENCE(step_reference, AdamStep, days::half, days::bf16);
 INSTANTIATE_REFERENCE(step_parallel, AdamStep, days::half, days::bf16);
+INSTANTIATE_REFERENCE(bytes_reference, AdamBytes, days::half, days::bf16);
+INSTANTIATE_REFERENCE(bytes_parallel, AdamBytes, days::half, days::bf16);
 
 }  // namespace day53

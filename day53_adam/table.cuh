@@ -16,20 +16,19 @@ namespace day53 {
 
 // Since CUDA 12.1 the parameters of a launch may have 32,764 bytes. A longer list takes a launch more.
 inline constexpr int kMaxTensors = 256;
-template <class T>
+template <class Tensor>
 struct Table {
-  AdamTensor<T> tensors[kMaxTensors];
+  Tensor tensors[kMaxTensors];
   uint32_t begins[kMaxTensors];  // the first block of each
   int count;
 };
-static_assert(sizeof(Table<float>) <= 32764 - 256, "and room for what else a kernel takes");
+static_assert(sizeof(Table<BytesTensor<float>>) <= 32764 - 256, "and room for what else a kernel takes");
 
 // Calls launch(table, blocks) for each kMaxTensors tensors: a block for each `chunk` weights of each tensor.
-template <class T, class Launch>
-void for_each_table(const std::vector<AdamTensor<T>>& tensors, int64_t chunk, const char* variant,
-                    Launch launch) {
+template <class Tensor, class Launch>
+void for_each_table(const std::vector<Tensor>& tensors, int64_t chunk, const char* variant, Launch launch) {
   for (size_t first = 0; first < tensors.size(); first += kMaxTensors) {
-    Table<T> table;
+    Table<Tensor> table;
     table.count = static_cast<int>(std::min(tensors.size() - first, size_t{kMaxTensors}));
     int64_t blocks = 0;
     for (int i = 0; i < table.count; ++i) {
@@ -43,8 +42,8 @@ void for_each_table(const std::vector<AdamTensor<T>>& tensors, int64_t chunk, co
 }
 
 // The tensor of a block: the last one that does not begin behind it. Rung table takes it apart.
-template <class T>
-__device__ inline int tensor_of(const Table<T>& table, uint32_t block) {
+template <class Tensor>
+__device__ inline int tensor_of(const Table<Tensor>& table, uint32_t block) {
   int first = 0, last = table.count - 1;
   while (first < last) {
     const int middle = (first + last + 1) / 2;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // The day's ladders are tested by themselves, and their wrong kernels are in wrong.cu. Here is the rest.
+#include <cuda_fp8.h>
+
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -153,6 +155,100 @@ TEST(Day53Step, AGraphTrains) {
     for (size_t i = 0; i < got.size(); ++i)
       ASSERT_EQ(days::to_float(copy[i]), days::to_float(days::from_float<days::bf16>(got[i]))) << i;
   }
+}
+
+// A number lies halfway between two codes so seldom that nearly all are the reference's.
+TEST(Day53Bytes, CodesAreTheNearest) {
+  constexpr int kSize = 9 * kGroup + 77, kGroups = 10;
+  std::vector<float> w(kSize), g(kSize), zeros(kGroups);
+  for (size_t i = 0; i < w.size(); ++i) {
+    w[i] = 0.02f * days::normal(1, i);
+    g[i] = 1e-3f * days::normal(2, i);
+  }
+  std::vector<days::fp8_e4m3> codes(kSize, days::fp8_e4m3(0.0f));
+  AdamRates rates = adam_rates({}, 0.01, 1);
+  const DeviceBuffer<float> on_device(std::vector<float>{rates.decay, rates.size, rates.root}), norm(1),
+      w_there(w), g_there(g), m_scale(zeros), r_scale(zeros);
+  const DeviceBuffer<days::fp8_e4m3> m(codes), r(codes);
+  const DeviceBuffer<unsigned char> memory(1024);
+  step_bytes<float>({{{w_there.data(), g_there.data(), m.data(), r.data(), m_scale.data(), r_scale.data(),
+                       nullptr, kSize, true}},
+                     {},
+                     reinterpret_cast<const AdamRates*>(on_device.data()),
+                     1e9f,
+                     norm.data(),
+                     {memory.data(), 1024}},
+                    nullptr);
+  CUDA_CHECK(cudaDeviceSynchronize());
+  std::vector<days::fp8_e4m3> m_host = codes, r_host = codes;
+  std::vector<float> m_scales = zeros, r_scales = zeros;
+  std::vector<days::bf16> copy(kSize);
+  float found = 0;
+  bytes_reference<days::bf16>({{{w.data(), g.data(), m_host.data(), r_host.data(), m_scales.data(),
+                                 r_scales.data(), copy.data(), kSize, true}},
+                               {},
+                               &rates,
+                               1e9f,
+                               &found,
+                               {}});
+  const std::vector<days::fp8_e4m3> m_got = m.download(), r_got = r.download();
+  int others = 0;
+  for (size_t i = 0; i < m_got.size(); ++i)
+    others += static_cast<float>(m_got[i]) != static_cast<float>(m_host[i]) ||
+              static_cast<float>(r_got[i]) != static_cast<float>(r_host[i]);
+  EXPECT_LE(others, kSize / 200);
+}
+
+// Gradients of (w - target)^2 / 2, a hundred-thousandth of them for every seventh weight: Adam divides by their size, so all weights
+// come from 0, which is 0.4 away, near their target, with m and v in fp32 and in eight bits. What is left is the last steps' size.
+template <class Step>
+double trained(Step step) {
+  constexpr int kSize = 600, kSteps = 80;
+  std::vector<float> w(kSize), target(kSize), g(kSize);
+  for (size_t i = 0; i < w.size(); ++i) target[i] = 0.5f * days::normal(3, i);
+  DeviceBuffer<float> w_there(w), g_there(g), rates(3), norm(1);
+  double error = 0;
+  for (int t = 1; t <= kSteps; ++t) {
+    for (size_t i = 0; i < w.size(); ++i) g[i] = (i % 7 == 0 ? 1e-5f : 1.0f) * (w[i] - target[i]);
+    g_there.upload(g);
+    const AdamRates now = adam_rates({.b2 = 0.99, .decay = 0}, t < 60 ? 0.05 : 0.01, t);
+    rates.upload({now.decay, now.size, now.root});
+    step(w_there.data(), g_there.data(), reinterpret_cast<const AdamRates*>(rates.data()), norm.data(),
+         kSize);
+    CUDA_CHECK(cudaDeviceSynchronize());
+    w = w_there.download();
+  }
+  for (size_t i = 0; i < w.size(); ++i) error += std::abs(double{w[i]} - double{target[i]}) / kSize;
+  return error;
+}
+TEST(Day53Bytes, TrainsAsFloatsDo) {
+  constexpr size_t kMost = 1024;
+  const AdamRule rule{.b2 = 0.99, .decay = 0};
+  const DeviceBuffer<unsigned char> memory(1024);
+  const days::Workspace workspace{memory.data(), 1024};
+  const std::vector<float> zeros(kMost);
+  const DeviceBuffer<float> m(zeros), v(zeros), m_scale(zeros), r_scale(zeros);
+  const std::vector<days::fp8_e4m3> codes(kMost, days::fp8_e4m3(0.0f));
+  const DeviceBuffer<days::fp8_e4m3> m_codes(codes), r_codes(codes);
+  const double in_fp32 =
+      trained([&](float* w, const float* g, const AdamRates* rates, float* norm, int64_t n) {
+        step_mixed<float>(
+            {{{w, g, m.data(), v.data(), nullptr, n, true}}, rule, rates, 1e9f, norm, workspace}, nullptr);
+      });
+  const double in_bytes =
+      trained([&](float* w, const float* g, const AdamRates* rates, float* norm, int64_t n) {
+        step_bytes<float>(
+            {{{w, g, m_codes.data(), r_codes.data(), m_scale.data(), r_scale.data(), nullptr, n, true}},
+             rule,
+             rates,
+             1e9f,
+             norm,
+             workspace},
+            nullptr);
+      });
+  std::printf("distance from the target: %.4f with fp32, %.4f with bytes\n", in_fp32, in_bytes);
+  EXPECT_LT(in_fp32, 0.02);
+  EXPECT_LT(in_bytes, 0.03);
 }
 
 }  // namespace
