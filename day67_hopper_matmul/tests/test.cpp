@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <stdexcept>
@@ -137,12 +138,18 @@ std::vector<float> product_of_three(const std::vector<float>& a, const std::vect
   return {};
 }
 
-// The nearest tf32 of the largest float is infinity.
+// The nearest tf32 of the largest float is infinity: every sum is made again, wherever a thread has it.
 TEST(Day67Three, TakesTheLargestFloat) {
-  constexpr int kSize = 4;
-  const std::vector<float> a(kSize, std::numeric_limits<float>::min()),
-      b(kSize * kSize, std::numeric_limits<float>::max());
-  for (const float c : product_of_three(a, b, 1, kSize, kSize)) EXPECT_EQ(c, a[0] * b[0] * kSize);
+  constexpr int kM = 70, kN = 136, kDepth = 4;
+  std::vector<float> a(kM * kDepth), b(kDepth * kN, std::numeric_limits<float>::max());
+  for (size_t i = 0; i < a.size(); ++i) a[i] = std::ldexp(1.0f, -126 + static_cast<int>(i / kDepth % 7));
+  for (size_t i = 0; i < b.size(); ++i) b[i] = i % 3 == 0 ? b[i] / 2 : b[i];
+  const std::vector<float> c = product_of_three(a, b, kM, kN, kDepth);
+  for (size_t i = 0; i < c.size(); ++i) {
+    float sum = 0;
+    for (size_t j = 0; j < kDepth; ++j) sum += a[i / kN * kDepth + j] * b[j * kN + i % kN];
+    EXPECT_EQ(c[i], sum) << i;
+  }
 }
 
 // Beside 2^24 a float has no room for 1: ones come through only where they meet before they are added to it. A stage's do.
