@@ -146,7 +146,8 @@ const auto fp8 =
         .baseline("cuBLASLt fast")
         .reference(LAUNCHER(byte_reference))
         .parallel(LAUNCHER(byte_parallel))
-        .shapes({{1, 8, 16}, {65, 72, 144}, {129, 264, 656}})
+        // The last two have to be refused: rows of a and b, and of c, that do not begin at multiples of 16 bytes.
+        .shapes({{1, 8, 16}, {65, 72, 144}, {129, 264, 656}, {3, 8, 24}, {3, 20, 16}})
         .gpu_shapes({{1000, 1000, 1008}, {1021, 1032, 1040}, {2056, 4104, 528}})
         .bench({{8192, 8192, 8192}, {4096, 4096, 4096}})
         .sweep({{1024, 1024, 1024}, {2048, 2048, 2048}, {4096, 4096, 4096}, {8192, 8192, 8192}})
@@ -182,7 +183,8 @@ const auto fp32 = days::with_hostile_matmuls(
         .baseline("cuBLAS fp32")
         .reference(LAUNCHER(days::matmul_reference))
         .parallel(LAUNCHER(days::matmul_parallel))
-        .shapes({{1, 2, 4}, {65, 134, 36}, {129, 72, 164}})
+        // The last two have to be refused, as in fp8.
+        .shapes({{1, 2, 4}, {65, 134, 36}, {129, 72, 164}, {3, 4, 6}, {3, 5, 8}})
         .gpu_shapes({{1000, 1000, 1000}, {1021, 1030, 1032}, {2056, 4104, 520}})
         .bench({{8192, 8192, 8192}, {4096, 4096, 4096}})
         .sweep({{1024, 1024, 1024}, {2048, 2048, 2048}, {4096, 4096, 4096}, {8192, 8192, 8192}})
