@@ -69,7 +69,8 @@ struct Values {
   double w = 0.02, g = 1e-3, m = 1e-3;  // standard deviations
   double v = 1e-6;                      // the largest
 };
-constexpr Values kZeros{0.02, 0, 0, 0}, kFirst{0.02, 1e-3, 0, 0}, kTiny{0.02, 1e-8, 0, 0};
+constexpr Values kZeros{0.02, 0, 0, 0}, kFirst{0.02, 1e-3, 0, 0}, kTiny{0.02, 1e-8, 0, 0},
+    kVanishing{0.02, 1e-14, 0, 0};
 
 using Special = double (*)(size_t i);  // a gradient for every place, or NaN's place alone
 double with_extremes(size_t i) {
@@ -293,6 +294,7 @@ const auto adam_bytes =
         .hostile("nothing to clip", step({.max_norm = std::numeric_limits<double>::infinity()}))
         .hostile("first step", step({.values = kFirst, .t = 1}))
         .hostile("zeros", step({.values = kZeros, .t = 1}))
+        .hostile("gradients of 1e-14", step({.values = kVanishing, .t = 1}))
         .hostile("outliers", step({.values = kFirst, .gradient = outliers, .t = 1, .max_norm = 1e9}))
         .hostile("a NaN", step({.gradient = one_nan}))
         .hostile("packed", step({.multiple = 1, .max_norm = 1e-3}))
