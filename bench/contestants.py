@@ -22,6 +22,7 @@ import argparse
 import contextlib
 import importlib.util
 import json
+import math
 import os
 import sys
 import time
@@ -35,10 +36,10 @@ from days_cli.errors import ENVIRONMENT, WRONG, DaysError  # noqa: E402
 
 _DTYPES = {"fp32": "float32", "fp64": "float64", "fp16": "float16", "bf16": "bfloat16", "fp8_e4m3": "float8_e4m3fn",
            "fp8_e5m2": "float8_e5m2", "int8": "int8", "uint8": "uint8", "int16": "int16", "int32": "int32", "uint32": "uint32",
-           "int64": "int64"}
+           "int64": "int64", "uint4": "uint8"}
 # As __cuda_array_interface__ spells them; bfloat16 and fp8 have no name there.
 _STRINGS = {"fp32": "<f4", "fp64": "<f8", "fp16": "<f2", "bf16": "<i2", "fp8_e4m3": "|u1", "fp8_e5m2": "|u1", "int8": "|i1",
-            "uint8": "|u1", "int16": "<i2", "int32": "<i4", "uint32": "<u4", "int64": "<i8"}
+            "uint8": "|u1", "int16": "<i2", "int32": "<i4", "uint32": "<u4", "int64": "<i8", "uint4": "|u1"}
 _SLOW = 0.1  # seconds: a rung of more takes no part, its time of the other process says enough
 
 
@@ -64,7 +65,7 @@ class Host:
         self.torch = torch
 
     def tensors(self, contest):
-        return [self.torch.frombuffer(bytearray(buffer.read()), dtype=_dtype(self.torch, buffer)).view(buffer.dims)
+        return [self.torch.frombuffer(bytearray(buffer.read()), dtype=_dtype(self.torch, buffer)).view(_dims(buffer))
                 for buffer in contest.buffers]
 
     def finish(self, contest, problem):
@@ -86,13 +87,18 @@ class Cuda:
         for buffer in contest.buffers:
             dtype = _dtype(self.torch, buffer)
             view = type("View", (), {"__cuda_array_interface__": {
-                "shape": tuple(buffer.dims), "typestr": _STRINGS[buffer.type], "data": (buffer.pointer, False), "version": 3}})()
+                "shape": tuple(_dims(buffer)), "typestr": _STRINGS[buffer.type], "data": (buffer.pointer, False), "version": 3}})()
             tensor = self.torch.as_tensor(view, device="cuda")
             made.append(tensor.view(dtype) if buffer.type == "bf16" or buffer.type.startswith("fp8") else tensor)
         return made
 
     def finish(self, contest, problem):
         self.torch.cuda.synchronize()
+
+
+def _dims(buffer):
+    """The extents of its tensor: numbers of 4 bits, which PyTorch has not got, are the bytes that hold two each."""
+    return [(math.prod(buffer.dims) + 1) // 2] if buffer.type == "uint4" else buffer.dims
 
 
 def _dtype(torch, buffer):

@@ -2,7 +2,7 @@
 //
 // Weights in the order in which they are used. Before the first product they are written anew, tile after tile of 16 rows and 128
 // of k: a lane's codes side by side, so a warp's load is 512 bytes in a row; pairs as magic takes them out, so tokens stay as they
-// are; the tile's scales behind its codes, in the same stream. Changed since fragments: where a code lies.
+// are; the tile's scales behind its codes, both rows of a lane in one load. Changed since fragments: where a code lies.
 // Bound by: waits, still. Each warp has one tile under way, and then multiplies it.
 
 #include <cstdint>
@@ -36,13 +36,12 @@ __global__ void __launch_bounds__(kThreads)
       tokens.at(token, chunk) = token < p.m ? *from : make_uint4(0, 0, 0, 0);
     }
     uint4 codes = make_uint4(0, 0, 0, 0), codes8 = codes;
-    float s = 0, s8 = 0;
+    float2 s = make_float2(0, 0);
     if (row < p.n) {
       const Int4Tile<T>& tile = of_rows[depth];
       codes = tile.lane_codes[0][lane];
       codes8 = tile.lane_codes[1][lane];
-      s = days::to_float(tile.scale[0][g]);
-      s8 = days::to_float(tile.scale[0][g + 8]);
+      s = floats_of(tile.scale[0][g]);
     }
     __syncthreads();
 
@@ -64,7 +63,7 @@ __global__ void __launch_bounds__(kThreads)
 #pragma unroll
     for (int tile = 0; tile < kTiles; ++tile) {
 #pragma unroll
-      for (int i = 0; i < 4; ++i) sum[tile][i] = fmaf(i < 2 ? s : s8, part[tile][i], sum[tile][i]);
+      for (int i = 0; i < 4; ++i) sum[tile][i] = fmaf(i < 2 ? s.x : s.y, part[tile][i], sum[tile][i]);
     }
   }
 #pragma unroll

@@ -235,13 +235,12 @@ __global__ void __launch_bounds__(kThreads, kResident<Tile, kTiles>)
         if (i % kEach < kEach - 1) continue;
 #pragma unroll
         for (int r = 0; r < kRowTiles; ++r) {
-          const auto& scale = stage.w[warp * kRowTiles + r].scale[i / kEach];
-          const float s = days::to_float(scale[g]), s8 = days::to_float(scale[g + 8]);
+          const float2 s = floats_of(stage.w[warp * kRowTiles + r].scale[i / kEach][g]);
 #pragma unroll
           for (int tile = 0; tile < kTiles; ++tile) {
 #pragma unroll
             for (int e = 0; e < 4; ++e) {
-              sum[r][tile][e] = fmaf(e < 2 ? s : s8, part[r][tile][e], sum[r][tile][e]);
+              sum[r][tile][e] = fmaf(e < 2 ? s.x : s.y, part[r][tile][e], sum[r][tile][e]);
               part[r][tile][e] = 0;
             }
           }

@@ -77,7 +77,10 @@ __global__ void __launch_bounds__(kThreads)
   Tile& tile = tiles[number];
   pack(tile, p, row, depth * kTileDepth + chunk * 8, of_tile / 8, of_tile % 8 * 4 + chunk % 4, chunk / 4);
   if constexpr (Tile::kScales > 0) {
-    if (chunk < Tile::kScales) tile.scale[chunk][of_tile] = scale_of(p, row, depth, chunk);
+    if (chunk < Tile::kScales) {
+      auto& two = tile.scale[chunk][of_tile % 8];
+      (of_tile < 8 ? two.x : two.y) = scale_of(p, row, depth, chunk);
+    }
   }
 }
 

@@ -30,7 +30,7 @@ struct TileCodes {
 template <class T>
 struct Int4Tile : TileCodes<1> {
   static constexpr int kScales = 1;  // of a row's part of the tile
-  T scale[kScales][kTileRows];
+  Two<T> scale[kScales][8];          // of rows g and g + 8
 };
 template <class T>
 struct Int8Tile : TileCodes<2> {
@@ -39,7 +39,7 @@ struct Int8Tile : TileCodes<2> {
 template <class T>
 struct Nf4Tile : TileCodes<1> {
   static constexpr int kScales = 2;
-  float scale[kScales][kTileRows];
+  float2 scale[kScales][8];
 };
 
 template <class Problem>

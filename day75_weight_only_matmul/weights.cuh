@@ -39,6 +39,15 @@ __device__ __forceinline__ uint32_t bits_of(Two<T> two) {
   memcpy(&bits, &two, sizeof bits);
   return bits;
 }
+__device__ __forceinline__ float2 floats_of(__half2 two) {
+  return __half22float2(two);
+}
+__device__ __forceinline__ float2 floats_of(__nv_bfloat162 two) {
+  return __bfloat1622float2(two);
+}
+__device__ __forceinline__ float2 floats_of(float2 two) {
+  return two;
+}
 
 // Eight codes of 4 bits, less 8, by their bits: magic's. Pair i has the codes at bits 4 * i and 4 * i + 16 of the word.
 template <class T>
