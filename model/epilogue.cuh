@@ -18,28 +18,27 @@ namespace model {
 // Parts of k are multiples of this, so that a kernel's steps end where a part does.
 inline constexpr int kDepth = 64;
 
-// GELU by tanh is x * sigmoid(2 u) with u = x * (kTanhX + kTanhX3 * x^2).
+// GELU by tanh is x * sigmoid(2 u) of u = x * (kTanhX + kTanhX3 * x^2).
 inline constexpr float kTanhX = 0.797884561f;    // sqrt(2 / pi)
 inline constexpr float kTanhX3 = 0.0356774081f;  // 0.044715 * sqrt(2 / pi)
 
-// sigmoid(z) = 1 / (1 + e^-z), from the power that does not overflow.
-struct Sigmoid {
-  float power, right;  // e^-|z|, and the sigmoid of |z|
-  __device__ __forceinline__ explicit Sigmoid(float z)
-      : power(expf(-fabsf(z))), right(days::ptx::rcp_approx_ftz(1.0f + power)) {}
-};
-__device__ __forceinline__ float gelu(float x) {
-  const float z = 2 * x * fmaf(kTanhX3, x * x, kTanhX);
-  const Sigmoid s(z);
-  return x * (z < 0 ? s.power * s.right : s.right);
+// e^-z of z = 2 u, and the sigmoid 1 / (1 + e^-z), which is 0 where the power is infinite: no sum cancels, so each result has its digits.
+__device__ __forceinline__ float power_of(float x, float square) {
+  constexpr float kBase = -2 * 1.44269504f;  // of powers of two
+  return x * fmaf(kBase * kTanhX3, square, kBase * kTanhX);
 }
-// s + x * s * (1 - s) * (2 u)', where s (1 - s) comes without a difference.
+__device__ __forceinline__ float gelu(float x) {
+  const float power = days::ptx::ex2_approx_ftz(power_of(x, x * x));
+  return x * days::ptx::rcp_approx_ftz(1.0f + power);
+}
+// s + x * s * (1 - s) * (2 u)', where 1 - s is e^-z * s.
 __device__ __forceinline__ float gelu_slope(float x) {
-  if (fabsf(x) > 16) return x > 0 ? 1.0f : 0.0f;  // to the last bit, and x^2 cannot overflow
-  const float z = 2 * x * fmaf(kTanhX3, x * x, kTanhX);
-  const Sigmoid s(z);
-  const float s_of_z = z < 0 ? s.power * s.right : s.right;
-  return fmaf(x * s.power * s.right * s.right, 2 * fmaf(3 * kTanhX3, x * x, kTanhX), s_of_z);
+  const float square = x * x;
+  const float power =
+      days::ptx::ex2_approx_ftz(fminf(power_of(x, square), 126.0f));  // times s it is at most 1
+  const float s = days::ptx::rcp_approx_ftz(1.0f + power);
+  const float slope = fmaf(x * (power * s) * s, fmaf(6 * kTanhX3, square, 2 * kTanhX), s);
+  return fabsf(x) > 16 ? (x > 0 ? 1.0f : 0.0f) : slope;  // to the last bit, and squares overflow further out
 }
 
 // Eight neighbours of a row in fp32, `count` of which exist; whole: all do, and begin at a multiple of 16 bytes.
@@ -92,53 +91,113 @@ struct Finish {
   bool adds, floats,
       vectors;  // floats: c and residual are fp32; vectors: rows of all four begin at multiples of 16 bytes
 
-  // The eight sums at (row, col) of problem `z`. Beyond the edges nothing happens.
-  __device__ __forceinline__ void operator()(float (&x)[8], int z, int row, int col) const {
-    if (row >= m || col >= n) return;
+  __device__ __forceinline__ bool has_bias() const {
+    return epilogue == Epilogue::kBias || epilogue == Epilogue::kBiasGelu ||
+           epilogue == Epilogue::kBiasResidual;
+  }
+  __device__ __forceinline__ bool has_residual() const {
+    return epilogue == Epilogue::kResidual || epilogue == Epilogue::kBiasResidual;
+  }
+
+  // Eight sums at column `col` of each of kRows rows, `apart` from `row` on, of problem z. Beyond the edges nothing happens. What is read
+  // for all rows is asked for before anything is stored: a store might be to what is read, so nvcc moves no load across it.
+  template <int kRows>
+  __device__ __forceinline__ void operator()(float (&x)[kRows][8], int z, int row, int apart, int col) const {
     const int count = n - col;
+    if (row >= m || count <= 0) return;
     const bool whole = vectors && count >= 8;
-    const int64_t at = z * stride_c + row * pitch_c + col;
-    float y[8];
+    float y[kRows][8];
+    if (epilogue == Epilogue::kGeluSlope) {
+      load_rows(y, kept + z * stride_kept + col, pitch_kept, row, apart, count, whole);
+    } else if (has_residual()) {
+      const int64_t at = z * stride_residual + col;
+      if (floats) {
+        load_rows(y, static_cast<const float*>(residual) + at, pitch_residual, row, apart, count, whole);
+      } else {
+        load_rows(y, static_cast<const In*>(residual) + at, pitch_residual, row, apart, count, whole);
+      }
+    }
+    float more[8] = {};
+    if (has_bias()) load8(more, bias + col, count, whole);
 #pragma unroll
-    for (int i = 0; i < 8; ++i) x[i] *= alpha;
-    if (epilogue == Epilogue::kBias || epilogue == Epilogue::kBiasGelu ||
-        epilogue == Epilogue::kBiasResidual) {
-      load8(y, bias + col, count, whole);
+    for (int r = 0; r < kRows; ++r) {
 #pragma unroll
-      for (int i = 0; i < 8; ++i) x[i] += y[i];
+      for (int i = 0; i < 8; ++i) x[r][i] = fmaf(alpha, x[r][i], more[i]);
     }
     if (epilogue == Epilogue::kBiasGelu) {
-      if (kept != nullptr) store8(kept + z * stride_kept + row * pitch_kept + col, x, count, whole);
 #pragma unroll
-      for (int i = 0; i < 8; ++i) x[i] = gelu(days::to_float(days::from_float<In>(x[i])));
+      for (int r = 0; r < kRows; ++r) {
+        if (kept != nullptr && row + r * apart < m)
+          store8(kept + z * stride_kept + (row + r * apart) * pitch_kept + col, x[r], count, whole);
+#pragma unroll
+        for (int i = 0; i < 8; ++i) x[r][i] = gelu(days::to_float(days::from_float<In>(x[r][i])));
+      }
     } else if (epilogue == Epilogue::kGeluSlope) {
-      load8(y, kept + z * stride_kept + row * pitch_kept + col, count, whole);
 #pragma unroll
-      for (int i = 0; i < 8; ++i) x[i] *= gelu_slope(y[i]);
-    } else if (epilogue == Epilogue::kResidual || epilogue == Epilogue::kBiasResidual) {
-      load_out(y, residual, z * stride_residual + row * pitch_residual + col, count, whole);
+      for (int r = 0; r < kRows; ++r) {
 #pragma unroll
-      for (int i = 0; i < 8; ++i) x[i] += y[i];
+        for (int i = 0; i < 8; ++i) x[r][i] *= gelu_slope(y[r][i]);
+      }
+    } else if (has_residual()) {
+      add_rows(x, y);
     }
+    const int64_t at = z * stride_c + col;
     if (adds) {
-      load8(y, static_cast<const float*>(c) + at, count, whole);
-#pragma unroll
-      for (int i = 0; i < 8; ++i) x[i] += y[i];
+      load_rows(y, static_cast<const float*>(c) + at, pitch_c, row, apart, count, whole);
+      add_rows(x, y);
     }
-    if (floats) {
-      store8(static_cast<float*>(c) + at, x, count, whole);
+#pragma unroll
+    for (int r = 0; r < kRows; ++r) {
+      if (row + r * apart >= m) continue;
+      const int64_t place = at + (row + r * apart) * pitch_c;
+      if (floats) {
+        store8(static_cast<float*>(c) + place, x[r], count, whole);
+      } else {
+        store8(static_cast<In*>(c) + place, x[r], count, whole);
+      }
+    }
+  }
+
+  // Asks for what will be read at rows `row` to row + rows - 1, columns `col` to col + cols - 1, so that it is in L2 by then; thread
+  // `thread` of `threads`.
+  __device__ __forceinline__ void prefetch(int z, int row, int rows, int col, int cols, int thread,
+                                           int threads) const {
+    const void* from;
+    int64_t pitch;
+    int bytes = floats ? 4 : static_cast<int>(sizeof(In));
+    if (epilogue == Epilogue::kGeluSlope) {
+      from = kept + z * stride_kept, pitch = pitch_kept, bytes = static_cast<int>(sizeof(In));
+    } else if (has_residual()) {
+      from = static_cast<const char*>(residual) + z * stride_residual * bytes, pitch = pitch_residual;
+    } else if (adds) {
+      from = static_cast<const char*>(c) + z * stride_c * bytes, pitch = pitch_c;
     } else {
-      store8(static_cast<In*>(c) + at, x, count, whole);
+      return;
+    }
+    const int lines = cols * bytes / 128;
+    for (int i = thread; i < rows * lines; i += threads) {
+      const int at_row = row + i / lines, at_col = col + i % lines * (128 / bytes);
+      if (at_row < m && at_col < n)
+        days::ptx::prefetch_global_l2(static_cast<const char*>(from) + (at_row * pitch + at_col) * bytes);
     }
   }
 
  private:
-  __device__ __forceinline__ void load_out(float (&y)[8], const void* from, int64_t at, int count,
-                                           bool whole) const {
-    if (floats) {
-      load8(y, static_cast<const float*>(from) + at, count, whole);
-    } else {
-      load8(y, static_cast<const In*>(from) + at, count, whole);
+  template <int kRows, class T>
+  __device__ __forceinline__ void load_rows(float (&y)[kRows][8], const T* from, int64_t pitch, int row,
+                                            int apart, int count, bool whole) const {
+#pragma unroll
+    for (int r = 0; r < kRows; ++r) {
+      const bool there = row + r * apart < m;
+      load8(y[r], from + (there ? row + r * apart : row) * pitch, count, whole);
+    }
+  }
+  template <int kRows>
+  __device__ __forceinline__ static void add_rows(float (&x)[kRows][8], const float (&y)[kRows][8]) {
+#pragma unroll
+    for (int r = 0; r < kRows; ++r) {
+#pragma unroll
+      for (int i = 0; i < 8; ++i) x[r][i] += y[r][i];
     }
   }
 };
@@ -167,16 +226,16 @@ struct alignas(16) WayOut {
             make_float2(sum(j, e), sum(j, e + 1));
     }
     __syncwarp();
-#pragma unroll 1
-    for (int r = lane / 8; r < 16; r += 4) {
-      float x[8];
+    float x[4][8];
+#pragma unroll
+    for (int r = 0; r < 4; ++r) {
 #pragma unroll
       for (int i = 0; i < 8; i += 4) {
-        const float4 piece = *reinterpret_cast<const float4*>(at(r, lane % 8 * 8 + i));
-        x[i] = piece.x, x[i + 1] = piece.y, x[i + 2] = piece.z, x[i + 3] = piece.w;
+        const float4 piece = *reinterpret_cast<const float4*>(at(lane / 8 + 4 * r, lane % 8 * 8 + i));
+        x[r][i] = piece.x, x[r][i + 1] = piece.y, x[r][i + 2] = piece.z, x[r][i + 3] = piece.w;
       }
-      finish(x, z, row + r, col + lane % 8 * 8);
     }
+    finish(x, z, row + lane / 8, 4, col + lane % 8 * 8);
   }
 };
 

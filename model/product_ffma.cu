@@ -89,9 +89,9 @@ __global__ void __launch_bounds__(N::kTiling.threads())
     const int to_row = row0 + warp_row + r / 4 * 4 * kRowLanes + r % 4;
 #pragma unroll 1
     for (int i = lane; i < kRowLanes * kChunks; i += days::kWarpSize) {
-      float x[8];
-      load8(x, reinterpret_cast<const float*>(rows[i / kChunks]) + i % kChunks * 8, 8, true);
-      t.finish(x, z, to_row + 4 * (i / kChunks), col0 + warp_col + i % kChunks * 8);
+      float x[1][8];
+      load8(x[0], reinterpret_cast<const float*>(rows[i / kChunks]) + i % kChunks * 8, 8, true);
+      t.finish(x, z, to_row + 4 * (i / kChunks), 1, col0 + warp_col + i % kChunks * 8);
     }
   }
 }

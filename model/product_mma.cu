@@ -132,6 +132,7 @@ __global__ void __launch_bounds__(kThreads, 1) mma_kernel(const Task<T> t, int d
     if (s < last) fetch(s);
     days::ptx::cp_async_commit_group();
   }
+  t.finish.prefetch(z, row, kSizes.m, col, kSizes.n, static_cast<int>(threadIdx.x), kThreads);
   days::ptx::cp_async_wait_group<kAhead - 1>();
   __syncthreads();
   float sum[kM][kN][4] = {};

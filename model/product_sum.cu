@@ -28,15 +28,15 @@ __global__ void __launch_bounds__(kThreads) sum_kernel(const float* sums,  // (b
     const int z = static_cast<int>(row / finish.m), down = static_cast<int>(row % finish.m);
     const float* from = sums + z * split * apart + int64_t{down} * finish.n + col;
     const int count = finish.n - col;
-    float x[8], y[8];
-    load8(x, from, count, vectors && count >= 8);
+    float x[1][8], y[8];
+    load8(x[0], from, count, vectors && count >= 8);
     for (int part = 1; part < split; ++part) {
       from += apart;
       load8(y, from, count, vectors && count >= 8);
 #pragma unroll
-      for (int j = 0; j < 8; ++j) x[j] += y[j];
+      for (int j = 0; j < 8; ++j) x[0][j] += y[j];
     }
-    finish(x, z, down, col);
+    finish(x, z, down, 1, col);
   }
 }
 

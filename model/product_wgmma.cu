@@ -122,6 +122,8 @@ __global__ void __launch_bounds__(kThreads, 1)
   const int mine = (group - 1) * kRows, warp = static_cast<int>(threadIdx.x) / days::kWarpSize - 4;
   for (int index = static_cast<int>(blockIdx.x); index < tiles; index += static_cast<int>(gridDim.x)) {
     const Tile tile = tile_at(t, index, down, across);
+    t.finish.prefetch(tile.z, tile.row + mine, kRows, tile.col, kN, static_cast<int>(threadIdx.x) % kGroup,
+                      kGroup);
     float sum[kN / 2] = {};
     int before = 0;
     for (int s = 0; s < tile.steps; ++s, turn.next()) {  // the loop of day67::multiply_tile

@@ -43,4 +43,13 @@ __device__ inline uint4 ld_global_nc(const uint4* from) {
 #endif
 }
 
+// prefetch.global.L2: brings the line of that address into L2, and waits for nothing. Section "prefetch, prefetchu".
+__device__ inline void prefetch_global_l2(const void* address) {
+#ifdef __SIMT__
+  static_cast<void>(address);
+#else
+  asm volatile("prefetch.global.L2 [%0];" ::"l"(address));
+#endif
+}
+
 }  // namespace days::ptx
