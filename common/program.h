@@ -43,7 +43,7 @@ inline constexpr bool on_gpu() {
 struct Flag {
   const char* name;  // "--steps"
   const char* does;
-  enum class Kind { number, choice, file, toggle } kind;
+  enum class Kind { number, choice, file, path, toggle } kind;
   int64_t preset = 0, least = 0, most = 0;  // of a number
   std::vector<std::string> choices = {};    // the first is taken where the flag is not given
 };
@@ -56,6 +56,10 @@ inline Flag choice_flag(const char* name, const char* does, std::vector<std::str
 // A file that is read: it has to be there.
 inline Flag file_flag(const char* name, const char* does) {
   return {name, does, Flag::Kind::file};
+}
+// A file or folder that is written: it need not be there.
+inline Flag path_flag(const char* name, const char* does) {
+  return {name, does, Flag::Kind::path};
 }
 inline Flag toggle_flag(const char* name, const char* does) {
   return {name, does, Flag::Kind::toggle};
@@ -129,6 +133,7 @@ class Program {
   int64_t number(const char* flag) const;
   const std::string& choice(const char* flag) const;
   const std::string& file(const char* flag) const;  // "" where there is none
+  const std::string& path(const char* flag) const;  // the same
   bool on(const char* flag) const;
 
   // Compares every element; says which ones are wrong, and remembers it. NaN is wrong. Whether all are right. T: a

@@ -31,7 +31,8 @@ const days::About kTrainer{
     "fp16",
     {days::number_flag("--steps", "training steps", 300, 1, 1000),
      days::choice_flag("--size", "the model", {"tiny", "small", "medium"}),
-     days::file_flag("--resume", "goes on from this file"), days::toggle_flag("--times", "prints times")}};
+     days::file_flag("--resume", "goes on from this file"), days::path_flag("--out", "writes this"),
+     days::toggle_flag("--times", "prints times")}};
 
 struct Ended {
   int code;
@@ -73,17 +74,19 @@ TEST(common_program, FlagsHaveWhatWasGivenOrTheirPresets) {
                   EXPECT_EQ(program.number("--steps"), 300);
                   EXPECT_EQ(program.choice("--size"), "tiny");
                   EXPECT_EQ(program.file("--resume"), "");
+                  EXPECT_EQ(program.path("--out"), "");
                   EXPECT_FALSE(program.on("--times"));
                   EXPECT_EQ(program.size(), 7u);
                   nothing_wrong(program);
                 })
                 .code,
             0);
-  EXPECT_EQ(run({"--times", "--steps", "1000", "--size", "small", "--resume", path},
+  EXPECT_EQ(run({"--times", "--steps", "1000", "--size", "small", "--resume", path, "--out", "/nowhere"},
                 [&](Program& program) {
                   EXPECT_EQ(program.number("--steps"), 1000);
                   EXPECT_EQ(program.choice("--size"), "small");
                   EXPECT_EQ(program.file("--resume"), path);
+                  EXPECT_EQ(program.path("--out"), "/nowhere");
                   EXPECT_TRUE(program.on("--times"));
                   nothing_wrong(program);
                 })
@@ -108,8 +111,10 @@ TEST(common_program, ARefusalSaysWhatIsAllowed) {
       {{"--resume", "/nowhere/at/all"},
        "error: --resume is a file: /nowhere/at/all: No such file or directory"},
       {{"--resume", "/"}, "error: --resume is a file: /: Is a directory"},
+      {{"--out", ""}, "error: --out is a path, and empty"},
       {{"--step", "3"},
-       "error: there is no flag --step; there are --steps, --size, --resume, --times, --json, --timeline and "
+       "error: there is no flag --step; there are --steps, --size, --resume, --out, --times, --json, "
+       "--timeline and "
        "--help; see "
        "--help"},
   };

@@ -23,18 +23,20 @@ struct Outcome {
   std::string output;  // stdout and stderr, in the order of writing
 };
 
-inline Outcome run(const std::string& program, const std::string& environment,
-                   const std::string& flags = "") {
-  const std::string command =
-      environment + " '" + std::string(DAYS_PROGRAMS) + "/" + program + "' " + flags + " 2>&1";
+inline Outcome shell(const std::string& command) {
   Outcome outcome;
-  std::FILE* const pipe = popen(command.c_str(), "r");
+  std::FILE* const pipe = popen((command + " 2>&1").c_str(), "r");
   if (pipe == nullptr) return outcome;
   char part[512];
   while (std::fgets(part, sizeof part, pipe) != nullptr) outcome.output += part;
   const int status = pclose(pipe);
   outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   return outcome;
+}
+
+inline Outcome run(const std::string& program, const std::string& environment,
+                   const std::string& flags = "") {
+  return shell(environment + " '" + std::string(DAYS_PROGRAMS) + "/" + program + "' " + flags);
 }
 
 inline std::string last_line(const std::string& text) {

@@ -100,6 +100,8 @@ Given parse(const Flag& flag, const std::string& text) {
     const int error = errno;
     if (file != nullptr) static_cast<void>(std::fclose(file));
     if (!good) throw std::invalid_argument(name + " is a file: " + text + ": " + std::strerror(error));
+  } else if (flag.kind == Flag::Kind::path && text.empty()) {
+    throw std::invalid_argument(name + " is a path, and empty");
   }
   return given;
 }
@@ -115,6 +117,8 @@ std::string help(const Flag& flag) {
     right += ": " + listed(flag.choices, " or ") + " (" + flag.choices.at(0) + ")";
   } else if (flag.kind == Flag::Kind::file) {
     left += " FILE";
+  } else if (flag.kind == Flag::Kind::path) {
+    left += " PATH";
   }
   left.resize(std::max<size_t>(20, left.size() + 2), ' ');
   return left + right + "\n";
@@ -351,6 +355,9 @@ const std::string& Program::choice(const char* flag) const {
 }
 const std::string& Program::file(const char* flag) const {
   return state_->own(flag, Flag::Kind::file).text;
+}
+const std::string& Program::path(const char* flag) const {
+  return state_->own(flag, Flag::Kind::path).text;
 }
 bool Program::on(const char* flag) const {
   return state_->own(flag, Flag::Kind::toggle).on;
