@@ -6,6 +6,7 @@ from support import Case
 
 from days_cli import catalog, packages, run_build, toolchain
 from days_cli.commands import doctor
+from days_cli.errors import DaysError
 
 
 class Pictures(Case):
@@ -45,6 +46,19 @@ class Pictures(Case):
         self.replace(packages, "is_root", lambda: False)
         finding = doctor._pictures()
         self.assertEqual((finding.status, finding.fix), ("miss", "sudo apt-get install -y libpng-dev libjpeg-dev"))
+
+    def test_json_is_found_installed_or_named(self):
+        self.replace(packages, "manager", lambda: "apt-get")
+        self.replace(packages, "is_root", lambda: False)
+        with self.assertRaises(DaysError) as raised:
+            toolchain.json_flags()
+        self.assertEqual(raised.exception.hint, "sudo apt-get install -y nlohmann-json3-dev")
+        self.replace(packages, "is_root", lambda: True)
+        self.replace(packages, "install", lambda things: self.header("usr", "nlohmann/json.hpp"))
+        self.assertEqual(toolchain.json_flags(), [])
+        (self.folder / "usr/include/nlohmann/json.hpp").unlink()
+        self.header("brew", "nlohmann/json.hpp")
+        self.assertEqual(toolchain.json_flags(), ["-isystem", f"{self.folder}/brew/include"])
 
     def test_giflib_alone_is_missing(self):
         for name in ("png.h", "jpeglib.h"):

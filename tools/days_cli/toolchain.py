@@ -248,3 +248,16 @@ def find_pictures(key="pictures"):
     if missing:
         return None, missing
     return Pictures(tuple(flags), tuple(dict.fromkeys(links)), ", ".join(versions)), []
+
+
+def json_flags():
+    """How sources that include nlohmann's JSON find it; installed where that may be done without asking, else DaysError says how."""
+    header = settings.load()["json"]["header"]
+    found = lambda: next((root for root in _PREFIXES if (Path(root) / "include" / header).is_file()), None)  # noqa: E731
+    root = found()
+    if root is None and packages.may_install():
+        packages.install(["json"])
+        root = found()
+    if root is None:
+        raise DaysError("models' files are JSON, and nlohmann's header is not here", packages.command(["json"]), ENVIRONMENT)
+    return [] if root in _PREFIXES[:2] else ["-isystem", f"{root}/include"]
