@@ -96,7 +96,9 @@ Safetensors::Safetensors(const std::filesystem::path& path) : file_(path) {
       }
       continue;
     }
-    const auto wrong = [&, &name = name](const std::string& what) { fail("tensor \"" + name + "\": " + what); };
+    const auto wrong = [&, &name = name](const std::string& what) {
+      fail("tensor \"" + name + "\": " + what);
+    };
     for (const char* key : {"dtype", "shape", "data_offsets"})
       if (!entry.contains(key)) wrong(std::string("has no ") + key);
     if (entry.size() != 3) wrong("has more than dtype, shape and data_offsets");

@@ -143,8 +143,8 @@ def used_by(day):
     return used
 
 
-# What `uses:` may name beside days: the products and the files of a model.
-LIBRARIES = {"model": "model/*.cu", "model_files": "model/*.cpp"}
+# What `uses:` may name beside days: the products and the files of a model, and a GPT made of them.
+LIBRARIES = {"model": "model/*.cu", "model_files": "model/*.cpp", "gpt": "gpt/*.c*"}
 
 
 def used_words(day):

@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: MIT
+//
+// GPT training: the programs in three orders of threads; a training that is stopped, or killed at any byte that it writes or at any
+// time, and goes on to the same bits; files that are broken; and what the model may not see.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <set>
+
+#include "common/random.h"
+#include "gpt/files.h"
+#include "gpt/loader.h"
+#include "gpt/trainer.h"
+#include "tests/model/files/scratch.h"
+#include "tests/program_tests.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+using days::program_tests::last_line;
+using days::program_tests::Outcome;
+using days::program_tests::run;
+using Ids = std::vector<int32_t>;
+
+#ifdef __SIMT__
+const std::vector<std::string> kOrders = {"normal", "reversed", "shuffle:1"};
+#else
+const std::vector<std::string> kOrders = {"normal"};
+#endif
+#ifdef DAYS_CHECKED_BUILD
+constexpr bool kChecked = true;
+#else
+constexpr bool kChecked = false;
+#endif
+
+void runs_well(const std::string& program, const std::string& flags) {
+  for (const std::string& order : kOrders) {
+    const Outcome outcome = run(program, "SIMT_ORDER=" + order, flags);
+    EXPECT_EQ(outcome.code, 0) << outcome.output;
+    const std::string last = last_line(outcome.output);
+    EXPECT_TRUE(last.starts_with("ok: ") || last.starts_with("skip: ")) << outcome.output;
+    EXPECT_EQ(outcome.output.find("[simt-"), std::string::npos) << outcome.output;
+  }
+}
+void refuses(const std::string& program, const std::string& flags, int code, const std::string& because) {
+  const Outcome outcome = run(program, "", flags);
+  EXPECT_EQ(outcome.code, code) << outcome.output;
+  std::string text = outcome.output;  // sentences are wrapped
+  for (size_t at; (at = text.find("\n  ")) != std::string::npos;) text.replace(at, 3, " ");
+  EXPECT_NE(text.find(because), std::string::npos) << "lacks: " << because << "\n" << outcome.output;
+}
+
+TEST(day79, OneStepIsRightInAnyOrder) {
+  const std::string size = kChecked ? " --batch 1 --seq 16" : "";
+  runs_well("day79_one_step", "--type fp32" + size);
+  runs_well("day79_one_step", "--type bf16" + size);
+}
+TEST(day79, LengthsThatNothingDividesAreRight) {
+  if (kChecked) GTEST_SKIP() << "plain builds look";
+  for (const char* flags : {"--batch 1 --seq 2", "--batch 3 --seq 17", "--batch 1 --seq 64 --type bf16"}) {
+    const Outcome outcome = run("day79_one_step", "", flags);
+    EXPECT_EQ(outcome.code, 0) << flags << "\n" << outcome.output;
+  }
+}
+TEST(day79, PartsAddUp) {
+  runs_well("day79_parts", "");
+#ifdef __SIMT__
+  for (const char* mistake : {"mean_of_means", "cleared_each_time"}) {
+    const Outcome outcome = run(std::string("day79_mistakes_") + mistake, "");
+    EXPECT_EQ(outcome.code, 1) << outcome.output;
+    EXPECT_NE(outcome.output.find("difference of the gradients"), std::string::npos) << outcome.output;
+  }
+#endif
+}
+
+class Training : public model::Scratch {
+ protected:
+  static constexpr const char* kFlags =
+      "--batch 1 --seq 16 --bytes 60000 --steps 4 --save-every 1 --write 3 ";
+  std::string out(const std::string& name) { return "--out " + (folder() / name).string(); }
+  void trained(const std::string& flags) {
+    const Outcome outcome = run("day79_train", "", flags);
+    EXPECT_EQ(outcome.code, 0) << outcome.output;
+  }
+  static std::string bytes(const fs::path& file) { return std::string(model::MappedFile(file).bytes()); }
+  // Every file of the last step, and the curve.
+  void same(const std::string& a, const std::string& b) {
+    std::set<std::string> names;
+    for (const auto& entry : fs::directory_iterator(folder() / a / "step_000004"))
+      names.insert(entry.path().filename());
+    EXPECT_EQ(names, (std::set<std::string>{"config.json", "loss.csv", "merges.txt", "model.safetensors",
+                                            "optimizer.safetensors", "vocab.json"}));
+    for (const std::string& name : names)
+      EXPECT_EQ(bytes(folder() / a / "step_000004" / name), bytes(folder() / b / "step_000004" / name))
+          << name;
+    EXPECT_EQ(bytes(folder() / a / "loss.svg"), bytes(folder() / b / "loss.svg"));
+  }
+  // Runs the training until it ends or is killed; whether it ended well. prepare runs in the child; watch gets its number.
+  template <class Prepare, class Watch>
+  bool runs(const std::string& name, const Prepare& prepare, const Watch& watch) {
+    const std::string command = "exec '" + std::string(DAYS_PROGRAMS) + "/day79_train' " + kFlags + out(name);
+    const pid_t child = fork();
+    if (child == 0) {
+      prepare();
+      if (std::freopen("/dev/null", "w", stdout) == nullptr ||
+          std::freopen("/dev/null", "w", stderr) == nullptr)
+        _exit(99);
+      execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
+      _exit(98);
+    }
+    watch(child);
+    int status = 0;
+    waitpid(child, &status, 0);
+    EXPECT_TRUE(WIFSIGNALED(status) || WEXITSTATUS(status) <= 1) << status;
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  }
+};
+
+TEST_F(Training, GoesOnToTheSameBits) {
+  if (kChecked) {
+    trained("--batch 1 --seq 16 --bytes 60000 --steps 1 --write 1 " + out("a"));
+    return;
+  }
+  trained(kFlags + out("a"));
+  trained(kFlags + out("b") + " --until 2");
+  EXPECT_TRUE(fs::exists(folder() / "b" / "step_000002"));
+  EXPECT_FALSE(fs::exists(folder() / "b" / "step_000004"));
+  trained(kFlags + out("b"));
+  same("a", "b");
+  // And once it is trained, it writes without a step.
+  trained(kFlags + out("b"));
+  refuses("day79_train", "--batch 2 --seq 16 --bytes 60000 --steps 4 --write 3 " + out("b"), 2,
+          "give the same flags, another --out, or --anew");
+  // In parts it sees the same samples: the loss of its steps is the same but for rounding.
+  trained("--batch 2 --seq 16 --bytes 60000 --steps 2 --write 1 " + out("whole"));
+  trained("--batch 1 --parts 2 --seq 16 --bytes 60000 --steps 2 --write 1 " + out("parts"));
+  const auto whole = gpt::read_csv(folder() / "whole" / "loss.csv"),
+             parts = gpt::read_csv(folder() / "parts" / "loss.csv");
+  ASSERT_EQ(whole.size(), 2u);
+  ASSERT_EQ(parts.size(), 2u);
+  for (size_t i = 0; i < 2; ++i) EXPECT_NEAR(whole[i].train, parts[i].train, 1e-4);
+}
+
+// A limit to the size of files kills whoever writes one byte more: at bytes of small files and large ones, of the header and the data.
+TEST_F(Training, KilledAtAnyByteItGoesOn) {
+  if (kChecked) GTEST_SKIP() << "plain builds look";
+  trained(kFlags + out("a"));
+  for (const rlim_t limit : {0, 1, 700, 20'000, 100'000, 1'000'000, 1'882'000, 3'000'000}) {
+    const std::string name = "b" + std::to_string(limit);
+    const bool ended = runs(
+        name,
+        [&] {
+          const rlimit most{limit, limit};
+          setrlimit(RLIMIT_FSIZE, &most);
+        },
+        [](pid_t) {});
+    EXPECT_FALSE(ended) << limit;
+    EXPECT_FALSE(fs::exists(folder() / name / "step_000001")) << "a folder without all of its files";
+    trained(kFlags + out(name));
+    same("a", name);
+    fs::remove_all(folder() / name);
+  }
+}
+TEST_F(Training, KilledAtAnyTimeItGoesOn) {
+  if (kChecked) GTEST_SKIP() << "plain builds look";
+  trained(kFlags + out("a"));
+  int killed = 0;
+  for (uint64_t i = 0; i < 8; ++i) {
+    const auto wait = static_cast<useconds_t>(days::uniform_integer(79, i, 20'000, 700'000));
+    killed += !runs(
+        "b", [] {},
+        [&](pid_t child) {
+          usleep(wait);
+          kill(child, SIGKILL);
+        });
+  }
+  EXPECT_GT(killed, 0);
+  trained(kFlags + out("b"));
+  same("a", "b");
+}
+
+// From the first checkpoint on, PyTorch's own GPT has the same losses; and transformers read the files.
+TEST_F(Training, PyTorchGoesTheSameWay) {
+  if (kChecked) GTEST_SKIP() << "plain builds look";
+  trained(kFlags + out("a"));
+  const std::string a = (folder() / "a").string();
+  for (const std::string& command :
+       {"compare " + a + "/step_000001 " + a + "/step_000004", "transformers " + a + "/step_000004"}) {
+    const char* python = std::getenv("DAYS_PYTHON");
+    const Outcome outcome =
+        days::program_tests::shell(std::string(python != nullptr ? python : "python3") + " -B '" +
+                                   DAYS_FOLDER + "/tests/torch_gpt.py' " + command);
+    if (outcome.code == 77) GTEST_SKIP() << outcome.output;
+    EXPECT_EQ(outcome.code, 0) << outcome.output;
+    EXPECT_EQ(last_line(outcome.output), "ok") << outcome.output;
+  }
+}
+
+TEST_F(Training, BrokenFilesAreRefusedByName) {
+  if (kChecked) GTEST_SKIP() << "plain builds look";
+  const std::string flags = "--batch 1 --seq 16 --bytes 60000 --steps 1 --write 1 " + out("a");
+  trained(flags);
+  const fs::path step = folder() / "a" / "step_000001";
+  const gpt::Layout layout(gpt::config_of("tiny"));
+  EXPECT_EQ(gpt::load(step).memory.step, 1);
+  EXPECT_EQ(gpt::load_config(step), layout.config);
+  const auto broken = [&](const char* file, const std::string& text, const std::string& because) {
+    const std::string before = bytes(step / file);
+    std::ofstream(step / file, std::ios::binary) << text;
+    refuses("day79_train", flags, 1, because);
+    std::ofstream(step / file, std::ios::binary) << before;
+  };
+  const std::string config = bytes(step / "config.json"), model = bytes(step / "model.safetensors");
+  const auto with = [](std::string text, const std::string& from, const std::string& to) {
+    return text.replace(text.find(from), from.size(), to);
+  };
+  broken("config.json", "{", "is no JSON");
+  broken("config.json", with(config, "gelu_new", "gelu"), "activation_function is \"gelu\"");
+  broken("config.json", with(config, "\"n_layer\": 2", "\"n_layer\": 3"), "has no tensor");
+  broken("config.json", with(config, "\"n_layer\": 2", "\"n_layer\": -2"), "n_layer is no size: -2");
+  broken("config.json", with(config, "\"n_head\": 2", "\"n_head\": 3"), "width is 64 times the heads");
+  broken("config.json", with(config, "\"vocab_size\": 512", "\"vocab_size\": 500"),
+         "should be F32 (500, 128)");
+  broken("model.safetensors", model.substr(0, 100'000), "would be");
+  broken("optimizer.safetensors", "", "is no safetensors file");
+  broken("loss.csv", "step,train,validation\n1,2\n", "loss.csv:2: is no row of three");
+  std::ofstream(folder() / "a" / "tokens" / "train.bin", std::ios::binary) << "\xff\xff";
+  refuses("day79_train", flags, 1, "token 0 is 65535");
+}
+
+TEST_F(Training, TokensAreTheTextAgain) {
+  const Outcome outcome = run("day79_tokens", "", "--bytes 60000 --vocab 300 " + out("tokens"));
+  EXPECT_EQ(outcome.code, 0) << outcome.output;
+  EXPECT_EQ(gpt::read_tokens(folder() / "tokens" / "train.bin", 300).size() / 9,
+            gpt::read_tokens(folder() / "tokens" / "val.bin", 300).size());
+  refuses("day79_tokens", "--bytes 10 --vocab 300 " + out("tokens"), 2,
+          "take a longer text or a smaller vocabulary");
+  refuses("day79_tokens", "--vocab 100 " + out("tokens"), 2, "--vocab is a number from 257 to 65536");
+  refuses("day79_tokens", "--text /nowhere " + out("tokens"), 2, "--text is a file");
+  refuses("day79_tokens", "--bytes 60000 --vocab 300 --out /dev/null/x", 1, "Not a directory");
+}
+
+// A token must not change what the model says of tokens before it, nor of other sequences.
+TEST(day79, WhatComesLaterChangesNothing) {
+  const gpt::Layout layout(gpt::config_of("tiny"));
+  const std::vector<float> zeros(layout.elements);
+  gpt::Trainer<float> trainer(layout, {1, 16});
+  trainer.put({gpt::initial_weights(layout, 1), zeros, zeros, 0});
+  Ids ids = {3, 1, 4, 1, 5, 9, 2, 6};
+  const std::vector<float> before = trainer.next(std::span(ids).first(4));
+  const auto logits_of = [&](const Ids& all) {  // of the fourth token, with others behind it
+    Ids inputs(16), targets(16, gpt::kIgnored);
+    std::copy(all.begin(), all.end(), inputs.begin());
+    targets[3] = 7;
+    return trainer.losses(inputs, targets);
+  };
+  const double loss = logits_of(ids);
+  ids[4] = 500;
+  EXPECT_EQ(logits_of(ids), loss);
+  ids[3] = 500;
+  EXPECT_NE(logits_of(ids), loss);
+  double sum = 0;
+  for (const float x : before) sum += std::exp(static_cast<double>(x));
+  EXPECT_NEAR(std::log(sum) - static_cast<double>(before[7]), loss, 1e-4);
+}
+
+TEST(day79, ATrainerRefusesWhatItCannotTake) {
+  const gpt::Layout layout(gpt::config_of("tiny"));
+  EXPECT_THROW(gpt::Trainer<float>(layout, {0, 16}), std::invalid_argument);
+  EXPECT_THROW(gpt::Trainer<float>(layout, {1, 65}), std::invalid_argument);
+  gpt::Trainer<float> trainer(layout, {1, 4});
+  const std::vector<float> zeros(layout.elements);
+  EXPECT_THROW(trainer.put({{}, zeros, zeros, 0}), std::invalid_argument);
+  trainer.put({gpt::initial_weights(layout, 1), zeros, zeros, 0});
+  EXPECT_THROW(trainer.accumulate(Ids(4), Ids(4)), std::invalid_argument);  // no begin()
+  EXPECT_THROW(trainer.begin(0), std::invalid_argument);
+  trainer.begin(4);
+  EXPECT_THROW(trainer.accumulate(Ids(5), Ids(5)), std::invalid_argument);
+  EXPECT_THROW(trainer.accumulate(Ids(4, 512), Ids(4)), std::invalid_argument);
+  EXPECT_THROW(trainer.accumulate(Ids(4), Ids(4, -1)), std::invalid_argument);
+  EXPECT_THROW(trainer.next(Ids(5)), std::invalid_argument);
+  EXPECT_THROW(trainer.next(Ids()), std::invalid_argument);
+  EXPECT_THROW(gpt::config_of("huge"), std::invalid_argument);
+  EXPECT_THROW(gpt::Layout({1, 1, 128, 512, 512, 64}), std::invalid_argument);
+  EXPECT_THROW(gpt::Layout({1, 1, 64, 512, 500, 64}), std::invalid_argument);
+}
+
+// Rows behind the vocabulary are no tokens: they get no probability and no gradient, and stay 0.
+TEST(day79, PaddingStaysZero) {
+  if (kChecked) GTEST_SKIP() << "plain builds look";
+  const gpt::Layout layout({1, 1, 64, 100, 128, 16});
+  const std::vector<float> zeros(layout.elements);
+  gpt::Trainer<float> trainer(layout, {1, 8});
+  trainer.put({gpt::initial_weights(layout, 1), zeros, zeros, 0});
+  std::vector<int> layers;
+  trainer.on_layer_done = [&](int layer) { layers.push_back(layer); };
+  trainer.begin(8);
+  const double loss = trainer.accumulate(Ids(8, 99), Ids(8, 3)) / 8;
+  EXPECT_NEAR(loss, std::log(100.0), 0.3);
+  EXPECT_EQ(layers, (std::vector<int>{0, -1}));
+  EXPECT_GT(trainer.update(1e-2), 0);
+  const std::vector<float> weights = trainer.get().weights;
+  EXPECT_TRUE(
+      std::all_of(weights.begin() + 100 * 64, weights.begin() + 128 * 64, [](float w) { return w == 0; }));
+  EXPECT_EQ(trainer.next(Ids{1}).size(), 100u);
+}
+
+TEST(day79, EachEpochHasEachWindowOnce) {
+  std::vector<uint16_t> tokens(1 + 7 * 37);
+  for (size_t i = 0; i < tokens.size(); ++i) tokens[i] = static_cast<uint16_t>(i);
+  const gpt::Loader loader(tokens, 7, 79);
+  ASSERT_EQ(loader.windows(), 37u);
+  Ids inputs, targets, first;
+  for (const uint64_t epoch : {uint64_t{0}, uint64_t{1}}) {
+    loader.read(37 * epoch, 37, &inputs, &targets);
+    std::set<int32_t> begins;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      EXPECT_EQ(targets[i], inputs[i] + 1);
+      if (i % 7 == 0) begins.insert(inputs[i]);
+    }
+    EXPECT_EQ(begins.size(), 37u);
+    EXPECT_EQ(*begins.rbegin(), 7 * 36);
+    EXPECT_NE(inputs, first);
+    first = inputs;
+  }
+  // Sample by sample it is what it was in one go.
+  Ids one, targets_of_one, all;
+  for (uint64_t sample = 37; sample < 74; ++sample) {
+    loader.read(sample, 1, &one, &targets_of_one);
+    all.insert(all.end(), one.begin(), one.end());
+  }
+  EXPECT_EQ(all, first);
+  EXPECT_THROW(gpt::Loader(std::span(tokens).first(7), 7, 1), std::invalid_argument);
+}
+
+TEST(day79, TheRateRisesAndFalls) {
+  EXPECT_DOUBLE_EQ(gpt::learning_rate(0, 100, 10, 1), 0.1);
+  EXPECT_DOUBLE_EQ(gpt::learning_rate(9, 100, 10, 1), 1);
+  EXPECT_DOUBLE_EQ(gpt::learning_rate(10, 100, 10, 1), 1);
+  EXPECT_NEAR(gpt::learning_rate(55, 100, 10, 1), 0.55, 1e-12);
+  EXPECT_NEAR(gpt::learning_rate(100, 100, 10, 1), 0.1, 1e-12);
+  EXPECT_NEAR(gpt::learning_rate(1000, 100, 10, 1), 0.1, 1e-12);
+}
+
+}  // namespace

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: MIT
+#include "gpt/ops.h"
+
+#include <algorithm>
+
+#include "common/check.h"
+#include "common/util.h"
+#include "day73_embedding/embedding.h"
+#include "gpt/layout.h"
+
+namespace gpt {
+namespace {
+
+using days::bf16;
+
+constexpr int kThreads = 256;
+constexpr int kColumns = 32,
+              kWays = kThreads / kColumns;  // add_row_sums: a block's columns, and rows at a time
+constexpr int kParts = 128;                 // of the rows, each a sum of its own
+
+unsigned blocks_of(size_t n) {
+  return days::grid_of(static_cast<int64_t>(n), kThreads, "gpt");
+}
+__device__ size_t index() {
+  return size_t{blockIdx.x} * kThreads + threadIdx.x;
+}
+
+template <class T>
+__global__ void __launch_bounds__(kThreads)
+    add_positions_kernel(T* x, const T* positions, size_t n, size_t period) {
+  const size_t i = index();
+  if (i < n) x[i] = T(static_cast<float>(x[i]) + static_cast<float>(positions[i % period]));
+}
+
+template <class T>
+__global__ void __launch_bounds__(kThreads)
+    split_heads_kernel(const T* qkv, T* q, T* k, T* v, int seq, int heads, size_t n) {
+  const size_t i = index();  // of (batch, seq, 3, heads, 64)
+  if (i >= n) return;
+  const size_t d = i % kHeadDim, head = i / kHeadDim % static_cast<size_t>(heads),
+               which = i / kHeadDim / static_cast<size_t>(heads) % 3,
+               token = i / kHeadDim / static_cast<size_t>(heads) / 3;
+  const size_t b = token / static_cast<size_t>(seq), t = token % static_cast<size_t>(seq);
+  T* const to = which == 0 ? q : which == 1 ? k : v;
+  to[((b * static_cast<size_t>(heads) + head) * static_cast<size_t>(seq) + t) * kHeadDim + d] = qkv[i];
+}
+template <class T>
+__global__ void __launch_bounds__(kThreads)
+    join_heads_kernel(const T* o, T* joined, int seq, int heads, size_t n) {
+  const size_t i = index();  // of (batch, seq, heads, 64)
+  if (i >= n) return;
+  const size_t d = i % kHeadDim, head = i / kHeadDim % static_cast<size_t>(heads),
+               token = i / kHeadDim / static_cast<size_t>(heads);
+  const size_t b = token / static_cast<size_t>(seq), t = token % static_cast<size_t>(seq);
+  joined[i] = o[((b * static_cast<size_t>(heads) + head) * static_cast<size_t>(seq) + t) * kHeadDim + d];
+}
+
+// To is T or float: y += x.
+template <class To, class T>
+__global__ void __launch_bounds__(kThreads) add_kernel(To* y, const T* x, size_t n) {
+  const size_t i = index();
+  if (i < n) y[i] = To(static_cast<float>(y[i]) + static_cast<float>(x[i]));
+}
+
+// partials[part][col]: the sum of the rows part, part + kParts, ... in eight ways, which are added at last.
+template <class T>
+__global__ void __launch_bounds__(kThreads) row_sums_kernel(const T* x, float* partials, int rows, int cols) {
+  __shared__ float ways[kWays][kColumns];
+  const int lane = static_cast<int>(threadIdx.x) % kColumns, way = static_cast<int>(threadIdx.x) / kColumns;
+  const int col = static_cast<int>(blockIdx.x) * kColumns + lane;
+  float sum = 0;
+  if (col < cols)
+    for (int row = static_cast<int>(blockIdx.y) * kWays + way; row < rows; row += kParts * kWays)
+      sum += static_cast<float>(x[int64_t{row} * cols + col]);
+  ways[way][lane] = sum;
+  __syncthreads();
+  if (way > 0 || col >= cols) return;
+  for (int i = 1; i < kWays; ++i) sum += ways[i][lane];
+  partials[int64_t{blockIdx.y} * cols + col] = sum;
+}
+__global__ void __launch_bounds__(kThreads)
+    add_partials_kernel(float* gradient, const float* partials, int parts, int cols) {
+  const size_t col = index();
+  if (col >= static_cast<size_t>(cols)) return;
+  float sum = 0;
+  for (int part = 0; part < parts; ++part) sum += partials[int64_t{part} * cols + static_cast<int64_t>(col)];
+  gradient[col] += sum;
+}
+
+template <class T>
+__global__ void __launch_bounds__(kThreads)
+    position_gradient_kernel(float* gradient, const T* dx, int batch, size_t period) {
+  const size_t i = index();
+  if (i >= period) return;
+  float sum = 0;
+  for (int b = 0; b < batch; ++b) sum += static_cast<float>(dx[static_cast<size_t>(b) * period + i]);
+  gradient[i] += sum;
+}
+
+// A block a word: its threads take the columns, and its places one after the other.
+template <class T>
+__global__ void __launch_bounds__(kThreads)
+    token_gradient_kernel(float* gradient, const T* dx, const day73::Places places, int width) {
+  const int32_t begin = places.starts[blockIdx.x], end = places.starts[blockIdx.x + 1];
+  if (begin == end) return;
+  for (int col = static_cast<int>(threadIdx.x); col < width; col += kThreads) {
+    float sum = 0;
+    for (int32_t i = begin; i < end; ++i)
+      sum += static_cast<float>(dx[int64_t{places.places[i]} * width + col]);
+    gradient[int64_t{blockIdx.x} * width + col] += sum;
+  }
+}
+
+__global__ void __launch_bounds__(kThreads) round_kernel(const float* w, bf16* copy, size_t n) {
+  const size_t i = index();
+  if (i < n) copy[i] = bf16(w[i]);
+}
+
+}  // namespace
+
+template <class T>
+void add_positions(T* x, const T* positions, int batch, int seq, int width, cudaStream_t stream) {
+  const size_t period = static_cast<size_t>(seq) * static_cast<size_t>(width),
+               n = static_cast<size_t>(batch) * period;
+  add_positions_kernel<<<blocks_of(n), kThreads, 0, stream>>>(x, positions, n, period);
+  CUDA_CHECK_LAUNCH();
+}
+
+template <class T>
+void split_heads(const T* qkv, T* q, T* k, T* v, int batch, int seq, int heads, cudaStream_t stream) {
+  const size_t n = size_t{3} * static_cast<size_t>(batch) * static_cast<size_t>(seq) *
+                   static_cast<size_t>(heads) * kHeadDim;
+  split_heads_kernel<<<blocks_of(n), kThreads, 0, stream>>>(qkv, q, k, v, seq, heads, n);
+  CUDA_CHECK_LAUNCH();
+}
+template <class T>
+void join_heads(const T* o, T* joined, int batch, int seq, int heads, cudaStream_t stream) {
+  const size_t n =
+      static_cast<size_t>(batch) * static_cast<size_t>(seq) * static_cast<size_t>(heads) * kHeadDim;
+  join_heads_kernel<<<blocks_of(n), kThreads, 0, stream>>>(o, joined, seq, heads, n);
+  CUDA_CHECK_LAUNCH();
+}
+
+template <class T>
+void add_to(T* y, const T* x, size_t n, cudaStream_t stream) {
+  add_kernel<<<blocks_of(n), kThreads, 0, stream>>>(y, x, n);
+  CUDA_CHECK_LAUNCH();
+}
+template <class T>
+void add_gradient(float* gradient, const T* x, size_t n, cudaStream_t stream) {
+  add_kernel<<<blocks_of(n), kThreads, 0, stream>>>(gradient, x, n);
+  CUDA_CHECK_LAUNCH();
+}
+
+size_t row_sums_workspace(int cols) {
+  return sizeof(float) * kParts * static_cast<size_t>(cols);
+}
+template <class T>
+void add_row_sums(float* gradient, const T* x, int rows, int cols, void* workspace, cudaStream_t stream) {
+  const auto partials = static_cast<float*>(workspace);
+  const int parts = std::min(kParts, days::ceil_div(rows, kWays));
+  const dim3 grid(static_cast<unsigned>(days::ceil_div(cols, kColumns)), static_cast<unsigned>(parts));
+  row_sums_kernel<<<grid, kThreads, 0, stream>>>(x, partials, rows, cols);
+  CUDA_CHECK_LAUNCH();
+  add_partials_kernel<<<blocks_of(static_cast<size_t>(cols)), kThreads, 0, stream>>>(gradient, partials,
+                                                                                     parts, cols);
+  CUDA_CHECK_LAUNCH();
+}
+
+template <class T>
+void add_position_gradient(float* gradient, const T* dx, int batch, int seq, int width, cudaStream_t stream) {
+  const size_t period = static_cast<size_t>(seq) * static_cast<size_t>(width);
+  position_gradient_kernel<<<blocks_of(period), kThreads, 0, stream>>>(gradient, dx, batch, period);
+  CUDA_CHECK_LAUNCH();
+}
+
+size_t token_gradient_workspace(int count, int vocab) {
+  return day73::places_workspace(count, vocab);
+}
+template <class T>
+void add_token_gradient(float* gradient, const T* dx, const int32_t* tokens, int count, int vocab, int width,
+                        void* workspace, cudaStream_t stream) {
+  const day73::Places places = day73::sort_tokens(tokens, count, vocab, -1, workspace, stream);
+  token_gradient_kernel<<<static_cast<unsigned>(vocab), kThreads, 0, stream>>>(gradient, dx, places, width);
+  CUDA_CHECK_LAUNCH();
+}
+
+void round_weights(const float* w, bf16* copy, size_t n, cudaStream_t stream) {
+  round_kernel<<<blocks_of(n), kThreads, 0, stream>>>(w, copy, n);
+  CUDA_CHECK_LAUNCH();
+}
+
+#define GPT_OPS(T)                                                                    \
+  template void add_positions(T*, const T*, int, int, int, cudaStream_t);             \
+  template void split_heads(const T*, T*, T*, T*, int, int, int, cudaStream_t);       \
+  template void join_heads(const T*, T*, int, int, int, cudaStream_t);                \
+  template void add_to(T*, const T*, size_t, cudaStream_t);                           \
+  template void add_gradient(float*, const T*, size_t, cudaStream_t);                 \
+  template void add_row_sums(float*, const T*, int, int, void*, cudaStream_t);        \
+  template void add_position_gradient(float*, const T*, int, int, int, cudaStream_t); \
+  template void add_token_gradient(float*, const T*, const int32_t*, int, int, int, void*, cudaStream_t)
+GPT_OPS(float);
+GPT_OPS(bf16);
+
+}  // namespace gpt

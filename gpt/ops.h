@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+//
+// What a training step needs beside the days' kernels and the product: rows moved, sums over rows, and gradients that are added to.
+// All sums go in a fixed order. T: float or bf16; sums and gradients of parameters are fp32.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "common/types.h"
+
+namespace gpt {
+
+// x[b][t] += positions[t], rows of `width`; width a multiple of 4.
+template <class T>
+void add_positions(T* x, const T* positions, int batch, int seq, int width, cudaStream_t stream);
+
+// (batch, seq, 3, heads, 64), as a product writes it, to q, k and v of (batch, heads, seq, 64), as attention reads them.
+template <class T>
+void split_heads(const T* qkv, T* q, T* k, T* v, int batch, int seq, int heads, cudaStream_t stream);
+// (batch, heads, seq, 64) to (batch, seq, heads, 64).
+template <class T>
+void join_heads(const T* o, T* joined, int batch, int seq, int heads, cudaStream_t stream);
+
+// y += x; n a multiple of 4.
+template <class T>
+void add_to(T* y, const T* x, size_t n, cudaStream_t stream);
+// gradient += x, of n elements.
+template <class T>
+void add_gradient(float* gradient, const T* x, size_t n, cudaStream_t stream);
+
+// gradient[j] += the sum over the rows of x[row][j]. workspace: row_sums_workspace(cols) bytes.
+size_t row_sums_workspace(int cols);
+template <class T>
+void add_row_sums(float* gradient, const T* x, int rows, int cols, void* workspace, cudaStream_t stream);
+
+// gradient[t] += the sum over b of dx[b][t]
+template <class T>
+void add_position_gradient(float* gradient, const T* dx, int batch, int seq, int width, cudaStream_t stream);
+// gradient[v] += the sum of dx[i] over all i with tokens[i] = v, in their order. Day 73 sorts the tokens.
+size_t token_gradient_workspace(int count, int vocab);
+template <class T>
+void add_token_gradient(float* gradient, const T* dx, const int32_t* tokens, int count, int vocab, int width,
+                        void* workspace, cudaStream_t stream);
+
+// copy = w, rounded.
+void round_weights(const float* w, days::bf16* copy, size_t n, cudaStream_t stream);
+
+}  // namespace gpt
