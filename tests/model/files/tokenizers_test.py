@@ -1,5 +1,5 @@
-#!/ usr / bin / env python3
-#SPDX - License - Identifier : MIT
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """The tokenizer beside Hugging Face's `tokenizers`: the same merges from the same text, the same ids for 10,000 texts. Its argument is the
 program that tokens_main.cpp makes. Ends with 77, which CTest calls skipped, where the package is not installed."""
 import random
