@@ -11,6 +11,8 @@
 #include "common/ladder.h"
 #include "common/scalar.h"
 #include "day74_cross_entropy/cross_entropy.h"
+#include "day74_cross_entropy/linear.h"
+#include "day74_cross_entropy/linear_check.h"
 
 namespace day74 {
 namespace {
@@ -213,7 +215,83 @@ const auto cross_entropy =
         .tolerance("logits", OfGradient{})
         .lesson("forward already holds the gradient: it takes the logits' place.");
 
+// ---- linear_cross_entropy ----
+
+struct LinearKind {
+  TargetOf target = scattered;
+  double smoothing = 0, dloss = 1;
+  int ignore_index = kIgnored;
+  bool padded = false;
+  size_t past = 0;  // elements of x past an aligned address
+  double size = 1;  // of a logit
+};
+
+auto tokens_of(LinearKind kind) {
+  return [kind](auto& p, days::Shape s, days::Inputs& in) {
+    p.rows = s[0];
+    p.width = s[1];
+    p.vocab = s[2];
+    const int padding = kind.padded ? std::min(p.vocab - 1, p.vocab / 8 + 1) : 0;
+    p.classes = static_cast<int>(days::scalar("classes", p.vocab - padding));
+    p.smoothing = static_cast<float>(days::scalar("smoothing", kind.smoothing));
+    p.ignore_index = static_cast<int>(days::scalar("ignore_index", kind.ignore_index));
+    p.x = in.normal("x", s[0] * s[1]) + kind.past;
+    p.w = in.normal("w", s[2] * s[1], kind.size / std::sqrt(static_cast<double>(p.width)));
+    const int64_t classes = p.classes, vocab = p.vocab;
+    p.targets = in.fill("targets", s[0], [kind, classes, vocab](size_t row) {
+      return static_cast<double>(kind.target(static_cast<int64_t>(row), classes, vocab));
+    });
+    p.dloss = std::isnan(kind.dloss) ? in.normal("dloss", s[0]) : in.constant("dloss", s[0], kind.dloss);
+    p.loss = in.output("loss", s[0]);
+    p.dx = in.output("dx", s[0], s[1]);
+    p.dw = in.output("dw", s[2], s[1]);
+  };
+}
+
+struct OfLinear {
+  days::Bound Bounds::*which;
+  template <class T>
+  days::Bound operator()(days::Type<T>, const LinearCrossEntropy<T>& p, days::Inputs& in) const {
+    return linear_bounds(p, in.rms("x"), in.rms("w")).*which;
+  }
+};
+
+const auto linear_cross_entropy =
+    days::ladder<LinearCrossEntropy>("linear_cross_entropy")
+        .extents({"rows", "width", "vocab"})
+        .types<float, days::half, days::bf16>()
+        .variant("stored", LAUNCHER(linear_stored))
+        .workspace(LAUNCHER(stored_workspace))
+        .variant("slices", LAUNCHER(linear_slices))
+        .workspace(LAUNCHER(slices_workspace))
+        .reference(LAUNCHER(linear_reference))
+        // One; odd extents, which no tensor core takes; slices that are not all of one length; more rows than a tile.
+        .shapes({{1, 1, 1}, {5, 3, 7}, {37, 16, 40}, {150, 24, 65}})
+        .gpu_shapes({{1000, 768, 50257}})
+        .bench({{8192, 768, 50304}, {8192, 4096, 128256}})
+        .show({{64, 32, 520}})
+        .inputs(tokens_of({}))
+        .hostile("smoothing 0.1, dloss N(0, 1)", tokens_of({.smoothing = 0.1, .dloss = std::nan("")}))
+        .hostile("logits of tens", tokens_of({.size = 20}))
+        .hostile("padded, the last word", tokens_of({.target = first_and_last, .padded = true}))
+        .hostile("no class", tokens_of({.target = no_class}))
+        .hostile("all ignored", tokens_of({.target = zero, .ignore_index = 0}))
+        .hostile("misaligned x", tokens_of({.past = 1}))
+        .traffic([](const auto& p) {
+          const double x = 1.0 * p.rows * p.width, w = 1.0 * p.vocab * p.width;
+          return days::reads(p.x, x) + days::reads(p.w, w) + days::reads(p.targets, p.rows) +
+                 days::reads(p.dloss, p.rows) + days::writes(p.loss, p.rows) + days::writes(p.dx, x) +
+                 days::writes(p.dw, w);
+        })
+        .flops([](const auto& p) { return 6.0 * p.rows * p.width * p.vocab; }, days::Rate::wgmma_by_type)
+        .tolerance("loss", OfLinear{&Bounds::loss})
+        .tolerance("dx", OfLinear{&Bounds::dx})
+        .tolerance("dw", OfLinear{&Bounds::dw})
+        .check_large(LAUNCHER(linear_check_large))
+        .lesson("a row of logits lives for three products; all of them never need to.");
+
 REGISTER_LADDER(cross_entropy);
+REGISTER_LADDER(linear_cross_entropy);
 
 }  // namespace
 }  // namespace day74

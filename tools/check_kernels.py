@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: MIT
 """Kernels are seen, and their launches checked.
 
-In the files of the days, of common/, of model/ and gpt/, and of the wrong kernels the statement after each <<<...>>> is a check (CUDA_CHECK_LAUNCH
-or cudaGetLastError). Each rung's file, dayNN_name/NN_idea.cu of a day with a ladder, holds a __global__ function of its own, and what its header comment
-says after "Teaches:", names of instructions or of what brings them about, occurs in its code. Whoever calls a rung from elsewhere
-must know its workspace: what a ladder gives .workspace is a function that a header of the day declares, as LAUNCHER(NAME) or called
-with some extents of the problem. A rung that an op.py names is one of the day's ladders. Prints what is not so; exit code 1 then."""
+In the files of the days, of common/, of model/ and gpt/, and of the wrong kernels the statement after each <<<...>>> is a check
+(CUDA_CHECK_LAUNCH or cudaGetLastError). Each rung's file, dayNN_name/NN_idea.cu of a day with a ladder, holds a __global__ function of its own, or is made of
+products (multiply() of model/); and what its header comment says after "Teaches:", names of instructions or of what brings them about, occurs
+in its code. Whoever calls a rung from elsewhere must know its workspace: what a ladder gives .workspace is a function that a header of the day
+declares, as LAUNCHER(NAME) or called with some extents of the problem. A rung that an op.py names is one of the day's ladders. Prints what is
+not so; exit code 1 then."""
 import ast
 import re
 import sys
@@ -38,7 +39,7 @@ def launches(text):
 def unseen(text):
     """What a rung's file should hold and does not, in words."""
     code = code_of(text)
-    if not re.search(r"\b__global__\b", code):
+    if not re.search(r"\b__global__\b|\bmultiply\(", code):
         yield "no __global__ function: a rung's kernel stands in its file"
     for names in TEACHES.findall(text):
         for name in re.split(r",\s*(?://\s*)?", names):

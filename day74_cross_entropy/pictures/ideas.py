@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Day 74's ideas: the gradient that lies in the forward pass already, and a ring in which the next row comes while one is written.
+"""Day 74's ideas: the gradient that lies in the forward pass already, a ring in which the next row comes while one is written, and slices
+of logits that live for three products.
 
     tools/pictures.py 74
 """
@@ -8,6 +9,7 @@ import math
 from drawing import BAD, EMPTY, GLOBAL, GOOD, OUTPUT, SHARED, SOFT, WIDTH, Card, constant, picture
 
 STAGES = constant("day74_cross_entropy/cross_entropy.h", "kStages")
+SLICES = constant("day74_cross_entropy/linear.h", "kSlices")
 BYTES = constant("day74_cross_entropy/cross_entropy.h", "kStageBytes")
 LOGITS, TARGET = [1, 2, 3, 4], 2
 
@@ -48,4 +50,33 @@ def ring():
         card.cells(top, "", [""] * cells, 28, 30, 34, fills=fills)
     card.text(28, 298, "yellow: this row; green: read twice, free; blue: the next", 15, SOFT, "start")
     card.text(28, 320, f"row; grey: on its way. {STAGES} stages of {BYTES // 1024} KiB in the kernel.", 15, SOFT, "start")
+    return card
+
+
+@picture("slices.svg")
+def slices():
+    card = Card("A slice lives for three products", 400,
+                f"The logits of all rows are a tall sheet, of which a slice exists, one of {SLICES}. It is made of a slice of x and all of w, becomes its own gradient, and gives a slice of dx and a share of all of dw.")
+    x = card.sheet(28, 84, 44, 160, "x", GLOBAL)
+    card.box(150, 84, 180, 160, "none", dashed=True)
+    card.text(240, 74, "logits", bold=True)
+    dx = card.sheet(408, 84, 44, 160, "dx", OUTPUT)
+    card.sheet(150, 290, 180, 40, "", GLOBAL)
+    card.text(140, 315, "w", at="end", bold=True)
+    card.sheet(150, 342, 180, 40, "", OUTPUT)
+    card.text(140, 367, "dw", at="end", bold=True)
+    height = 160 // SLICES
+    top = 84 + height
+    for sheet in (x, dx):
+        card.box(sheet.left, top, sheet.width, height, "none", GOOD, 2.6, 0)
+    live = card.box(150, top, 180, height, SHARED, GOOD, 2.6, 0)
+    card.text(live.x, live.y + 6, "logits, then gradient", 15)
+    card.arrow(x.right + 4, live.y, live.left - 5, live.y, GOOD)
+    card.text(110, live.y - 8, "1", 16, GOOD, bold=True)
+    card.arrow(live.right + 4, live.y, dx.left - 5, live.y, GOOD)
+    card.text(368, live.y - 8, "2", 16, GOOD, bold=True)
+    card.curve(334, live.bottom, 334, 362, -20, GOOD)
+    card.text(372, 300, "3", 16, GOOD, bold=True)
+    card.text(346, 386, "adds", 15, GOOD, "start")
+    card.text(240, 266, "the other rows' do not exist", 15, SOFT)
     return card

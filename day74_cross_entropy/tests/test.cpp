@@ -10,6 +10,8 @@
 #include "common/random.h"
 #include "common/testing.h"
 #include "day74_cross_entropy/cross_entropy.h"
+#include "day74_cross_entropy/linear.h"
+#include "day74_cross_entropy/linear_check.h"
 
 namespace day74 {
 namespace {
@@ -102,6 +104,71 @@ TEST(Day74Gradient, AgreesWithFiniteDifferences) {
         expect(variant.name, dx.download(), loss.download()[0]);
       }
     }
+}
+
+TEST(Day74Refuses, LinearProblemsThatAreNone) {
+  const days::Workspace enough{nowhere<char>(8), size_t{1} << 40};
+  const LinearCrossEntropy<float> right{nowhere<float>(1),
+                                        nowhere<float>(2),
+                                        nowhere<int32_t>(3),
+                                        nowhere<float>(4),
+                                        nowhere<float>(5),
+                                        nowhere<float>(6),
+                                        nowhere<float>(7),
+                                        8,
+                                        8,
+                                        8,
+                                        8,
+                                        0,
+                                        -100,
+                                        enough};
+  for (const auto& variant : days::variants<LinearCrossEntropy<float>>("linear_cross_entropy")) {
+    for (int wrong = 0; wrong < 4; ++wrong) {
+      LinearCrossEntropy<float> p = right;
+      if (wrong == 0) p.classes = 9;
+      if (wrong == 1) p.classes = 0;
+      if (wrong == 2) p.smoothing = NAN;
+      if (wrong == 3) p.workspace.data = nullptr;
+      EXPECT_THROW(variant.launch(p), std::invalid_argument) << variant.name << " " << wrong;
+    }
+  }
+}
+
+// The workspace is what slices are for.
+TEST(Day74Slices, AQuarterOfTheWorkspace) {
+  LinearCrossEntropy<days::bf16> p{};
+  p.rows = 8192, p.width = 768, p.vocab = p.classes = 50257;
+  EXPECT_EQ(logits_pitch(p), 50264);
+  EXPECT_EQ(slice_of(p), 2048);
+  EXPECT_EQ(logits_bytes(p, p.rows), size_t{2} * 8192 * 50264);
+  EXPECT_EQ(logits_bytes(p, slice_of(p)) * 4, logits_bytes(p, p.rows));
+  p.rows = 100000;
+  EXPECT_EQ(slice_of(p), 2048);
+  p.rows = 5;
+  EXPECT_EQ(slice_of(p), 2);
+}
+
+// The check of large problems takes what the reference makes, and not with one loss or one word's gradient changed.
+TEST(Day74CheckLarge, SeesALossAndAGradientThatAreWrong) {
+  constexpr int kRows = 12, kWidth = 5, kVocab = 9;
+  std::vector<float> x, w, dloss(kRows, 1), loss(kRows), dx(kRows * kWidth), dw(kVocab * kWidth);
+  for (size_t i = 0; i < size_t{kRows} * kWidth; ++i) x.push_back(days::normal(1, i));
+  for (size_t i = 0; i < size_t{kVocab} * kWidth; ++i) w.push_back(days::normal(2, i));
+  std::vector<int32_t> targets;
+  for (int row = 0; row < kRows; ++row) targets.push_back(row % 4 == 3 ? -100 : row % kVocab);
+  for (const float smoothing : {0.0f, 0.1f}) {
+    const LinearCrossEntropy<float> p{
+        x.data(), w.data(), targets.data(), dloss.data(), loss.data(), dx.data(), dw.data(),
+        kRows,    kWidth,   kVocab,         kVocab,       smoothing,   -100,      {}};
+    linear_reference(p);
+    EXPECT_TRUE(linear_check_large(p).ok()) << linear_check_large(p).text();
+    for (float* const number : {&loss[0], &loss[kRows / 2], &dx[0], &dw[0], &dw[kVocab * kWidth - 1]}) {
+      const float was = *number;
+      *number += 0.01f;
+      EXPECT_FALSE(linear_check_large(p).ok());
+      *number = was;
+    }
+  }
 }
 
 }  // namespace

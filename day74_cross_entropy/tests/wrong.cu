@@ -2,9 +2,13 @@
 //
 // Kernels of day 74 with a bug in each, which its tests must reject.
 
+#include <algorithm>
+
+#include "common/buffer.h"
 #include "common/check.h"
 #include "common/must_reject.h"
 #include "day74_cross_entropy/gradient.cuh"
+#include "day74_cross_entropy/linear.h"
 
 namespace day74 {
 namespace {
@@ -23,24 +27,22 @@ template <Bug kBug, class T>
 __global__ void one_thread_kernel(const CrossEntropy<T> p) {
   T* const x = p.logits + int64_t{blockIdx.x} * p.cols;
   const int32_t target = p.targets[blockIdx.x];
-  const int classes = kBug == kPaddingCounts ? p.cols : p.classes;
-  fill_row(x, classes, p.cols, 0, 0, 1);
-  for (int col = classes; col < p.cols; ++col) x[col] = days::from_float<T>(0);
-  const Target kind = kind_of(target, classes, p.ignore_index);
+  for (int col = p.classes; col < p.cols; ++col) x[col] = days::from_float<T>(0);
+  const Target kind = kind_of(target, p.classes, p.ignore_index);
   if (kind != Target::kClass) {
     const float value = kind == Target::kIgnored ? 0 : NAN;
     if (kBug != kIgnoredStay || kind != Target::kIgnored)
-      for (int col = 0; col < classes; ++col) x[col] = days::from_float<T>(value);
+      for (int col = 0; col < p.classes; ++col) x[col] = days::from_float<T>(value);
     p.loss[blockIdx.x] = value;
     return;
   }
   Partial all;
   float below = 0, x_target = days::to_float(x[target]);
-  for (int col = 0; col < classes; ++col) all.add(days::to_float(x[col]));
-  for (int col = 0; col < classes; ++col) below += all.max - days::to_float(x[col]);
+  for (int col = 0; col < p.classes; ++col) all.add(days::to_float(x[col]));
+  for (int col = 0; col < p.classes; ++col) below += all.max - days::to_float(x[col]);
   Gradient gradient(p, all, p.dloss[blockIdx.x]);
   if (kBug == kSmoothsLossAlone) gradient.everywhere = 0;
-  for (int col = 0; col < classes; ++col) {
+  for (int col = 0; col < p.classes; ++col) {
     const float dx = gradient.template of<T>(days::to_float(x[col]));
     x[col] = days::from_float<T>(col == target && kBug != kMendsInItsType ? dx - gradient.at_target : dx);
   }
@@ -84,9 +86,24 @@ void max_added_first(const CrossEntropy<float>& p, cudaStream_t stream) {
 }
 MUST_REJECT(cross_entropy, max_added_first, "+-1e4: loss[");
 
-void padding_counts(const CrossEntropy<float>& p, cudaStream_t stream) {
-  one_thread<kPaddingCounts>(p, stream);
+// Each slice writes dw, and the last one's share is left.
+void last_slice_alone(const LinearCrossEntropy<float>& p, cudaStream_t stream) {
+  const int slice = slice_of(p);
+  const size_t bytes = slices_workspace(p);
+  const days::DeviceBuffer<unsigned char> memory(bytes);
+  LinearCrossEntropy<float> q = p;
+  q.workspace = {memory.data(), bytes};
+  for (int first = 0; first < q.rows; first += slice) {
+    const int count = std::min(slice, q.rows - first);
+    multiply(q, slice, logits_of(q, first, count), stream);
+    loss_and_gradient(cross_entropy_of(q, first, count), stream);
+    multiply(q, slice, dx_of(q, first, count), stream);
+    model::Product<float, float> dw = dw_of(q, first, count);
+    dw.adds = false;
+    multiply(q, slice, dw, stream);
+  }
+  CUDA_CHECK(cudaStreamSynchronize(stream));
 }
-MUST_REJECT(cross_entropy, padding_counts, "padded: logits[");
+MUST_REJECT(linear_cross_entropy, last_slice_alone, "dw[0,0] is");
 
 }  // namespace day74

@@ -103,7 +103,8 @@ class Kernels(unittest.TestCase):
     def test_rungs_without_their_kernel_or_instruction(self):
         head = "// SPDX-License-Identifier: MIT\n// Teaches: mma_sync,\n// ldmatrix.\n"
         self.assertEqual(list(self.tool.unseen(head + "__global__ void k() { mma_sync(ldmatrix()); }")), [])
-        self.assertEqual(list(self.tool.unseen("// __global__\nint x;")),
+        self.assertEqual(list(self.tool.unseen("void rung() { model::multiply(p, stream); }")), [])
+        self.assertEqual(list(self.tool.unseen("// __global__, multiply()\nint x;")),
                          ["no __global__ function: a rung's kernel stands in its file"])
         self.assertEqual(list(self.tool.unseen(head + "__global__ void k() { my_mma_sync(\"ldmatrix\"); }")),
                          ["teaches mma_sync, which does not occur in its code",
