@@ -6,14 +6,22 @@
 #include "day74_cross_entropy/linear.h"
 
 namespace day74 {
+namespace {
 
 template <class T>
-void linear_stored(const LinearCrossEntropy<T>& p, cudaStream_t stream) {
-  require_problem(p, stored_workspace, "stored");
+void all_rows(const LinearCrossEntropy<T>& p, cudaStream_t stream) {
   multiply(p, p.rows, logits_of(p, 0, p.rows), stream);
   loss_and_gradient(cross_entropy_of(p, 0, p.rows), stream);
   multiply(p, p.rows, dx_of(p, 0, p.rows), stream);
   multiply(p, p.rows, dw_of(p, 0, p.rows), stream);
+}
+
+}  // namespace
+
+template <class T>
+void linear_stored(const LinearCrossEntropy<T>& p, cudaStream_t stream) {
+  require_problem(p, stored_workspace, "stored");
+  all_rows(p, stream);
 }
 
 INSTANTIATE_LAUNCHER(linear_stored, LinearCrossEntropy, float, days::half, days::bf16);

@@ -9,10 +9,10 @@
 #include "day74_cross_entropy/linear.h"
 
 namespace day74 {
+namespace {
 
 template <class T>
-void linear_slices(const LinearCrossEntropy<T>& p, cudaStream_t stream) {
-  require_problem(p, slices_workspace, "slices");
+void slice_by_slice(const LinearCrossEntropy<T>& p, cudaStream_t stream) {
   const int slice = slice_of(p);
   for (int first = 0; first < p.rows; first += slice) {
     const int count = std::min(slice, p.rows - first);
@@ -21,6 +21,14 @@ void linear_slices(const LinearCrossEntropy<T>& p, cudaStream_t stream) {
     multiply(p, slice, dx_of(p, first, count), stream);
     multiply(p, slice, dw_of(p, first, count), stream);
   }
+}
+
+}  // namespace
+
+template <class T>
+void linear_slices(const LinearCrossEntropy<T>& p, cudaStream_t stream) {
+  require_problem(p, slices_workspace, "slices");
+  slice_by_slice(p, stream);
 }
 
 INSTANTIATE_LAUNCHER(linear_slices, LinearCrossEntropy, float, days::half, days::bf16);
