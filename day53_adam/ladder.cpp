@@ -291,7 +291,8 @@ const auto adam_bytes =
         .by_rows(LAUNCHER(bytes_parallel))
         .parallel(LAUNCHER(bytes_parallel))
         .inputs(step({.max_norm = 1e-3}))
-        .hostile("nothing to clip", step({.max_norm = std::numeric_limits<double>::infinity()}))
+        .hostile("huge, and nothing to clip",
+                 step({.values = {.g = 1e5}, .max_norm = std::numeric_limits<double>::infinity()}))
         .hostile("first step", step({.values = kFirst, .t = 1}))
         .hostile("zeros", step({.values = kZeros, .t = 1}))
         .hostile("gradients of 1e-14", step({.values = kVanishing, .t = 1}))
