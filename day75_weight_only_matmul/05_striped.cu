@@ -85,7 +85,9 @@ struct Shared {
 };
 // Blocks of a multiprocessor.
 template <class Tile, int kTiles>
-inline constexpr int kResident = Stripes::resident(8 * kTiles, sizeof(Shared<Tile, kTiles>));
+constexpr int resident() {
+  return Stripes::resident(8 * kTiles, sizeof(Shared<Tile, kTiles>));
+}
 
 // Which units are a block's, and which blocks have a part of the same 256 rows.
 struct Share {
@@ -136,7 +138,7 @@ __device__ bool join_parts(const Share& share, int rows, unsigned* tickets, floa
 }
 
 template <class Problem, class T, class Tile, int kTiles>
-__global__ void __launch_bounds__(kThreads, kResident<Tile, kTiles>)
+__global__ void __launch_bounds__(kThreads, (resident<Tile, kTiles>()))
     striped_kernel(const Problem p, const Tile* tiles, Share share, unsigned* tickets, float* partials) {
   using Chunks = Tokens<8 * kTiles>;
   constexpr int kWords = Tile::kWords, kScales = Tile::kScales;

@@ -30,6 +30,10 @@ struct OfWeights {
 };
 
 template <class Size>
+OfWeights<Size> of_weights(Size size) {
+  return {size};
+}
+template <class Size>
 OfWeights<Size, true> rounded_weights(Size size) {
   return {size};
 }
@@ -143,7 +147,7 @@ const auto int4 =
           return days::reads(p.x, 1.0 * p.m * p.k) + days::reads(p.w, weights) +
                  days::reads(p.scale, weights / kGroup) + days::writes(p.y, 1.0 * p.m * p.n);
         })
-        .tolerance(OfWeights{[](auto&) { return 8.0; }})  // the largest a code less 8 may be
+        .tolerance(of_weights([](auto&) { return 8.0; }))  // the largest a code less 8 may be
         .lesson(
             "few tokens: a product is a read of its weights. Make them small, and read them as they are "
             "used.");
@@ -217,7 +221,7 @@ const auto int8 =
           return days::reads(p.x, 1.0 * p.m * p.k) + days::reads(p.w, 1.0 * p.n * p.k) +
                  days::reads(p.scale, p.n) + days::writes(p.y, 1.0 * p.m * p.n);
         })
-        .tolerance(OfWeights{[](auto& in) { return in.rms("w"); }})
+        .tolerance(of_weights([](auto& in) { return in.rms("w"); }))
         .lesson("half the bytes, and a sign's bit away from a number of 16 bits.");
 REGISTER_LADDER(int8);
 

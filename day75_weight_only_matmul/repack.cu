@@ -65,13 +65,13 @@ __device__ float scale_of(const Nf4Matmul<T>& p, int64_t row, int depth, int i) 
   return row < p.n && block < blocks ? p.absmax[row * blocks + block] : 0;
 }
 
+// A block has a tile.
 template <class Tile, class Problem>
-__global__ void __launch_bounds__(kThreads)
-    repack_kernel(const Problem p, Tile* tiles, int depths, int64_t chunks) {
-  const int64_t at = int64_t{blockIdx.x} * kThreads + threadIdx.x;
-  if (at >= chunks) return;
-  const int chunk = static_cast<int>(at % kChunks), of_tile = static_cast<int>(at / kChunks % kTileRows);
-  const int64_t number = at / (kChunks * kTileRows);
+__global__ void __launch_bounds__(kThreads) repack_kernel(const Problem p, Tile* tiles, int depths) {
+  static_assert(kThreads == kTileRows * kChunks);
+  const int chunk = static_cast<int>(threadIdx.x) % kChunks,
+            of_tile = static_cast<int>(threadIdx.x) / kChunks;
+  const int64_t number = blockIdx.x;
   const int depth = static_cast<int>(number % depths);
   const int64_t row = number / depths * kTileRows + of_tile;
   Tile& tile = tiles[number];
@@ -89,9 +89,9 @@ Repacked repack(const Problem& p, cudaStream_t stream) {
   require_weight_only(p, "repack");
   const Stripes stripes(p);
   days::require(p.workspace.bytes >= stripes.bytes, "repack: needs a workspace of bytes:", stripes.bytes);
-  const int64_t chunks = int64_t{days::ceil_div(p.n, kTileRows)} * stripes.depths * kTileRows * kChunks;
-  repack_kernel<<<days::grid_of(chunks, kThreads, "repack"), kThreads, 0, stream>>>(p, tiles_of(p),
-                                                                                    stripes.depths, chunks);
+  const unsigned blocks =
+      days::grid_of(int64_t{days::ceil_div(p.n, kTileRows)} * stripes.depths, 1, "repack");
+  repack_kernel<<<blocks, kThreads, 0, stream>>>(p, tiles_of(p), stripes.depths);
   CUDA_CHECK_LAUNCH();
   CUDA_CHECK(cudaMemsetAsync(static_cast<char*>(p.workspace.data) + stripes.tickets, 0,
                              stripes.partials - stripes.tickets, stream));
