@@ -63,8 +63,8 @@ const auto transpose =
         .variant("bulk", LAUNCHER(transpose_bulk))
         .runs_on(days::sm_90)
         .needs(kWholeBulks)
-        .exercise(LAUNCHER(exercise), "a transpose of whole rows, without bank conflicts",
-                  "naive", "padded", {.wasted_sectors = 0.1, .conflicts = 0.1})
+        .exercise(LAUNCHER(exercise), "a transpose of whole rows, without bank conflicts", "naive", "padded",
+                  {.wasted_sectors = 0.1, .conflicts = 0.1})
         .needs(kRowsBy32)
         .baseline("cuBLAS geam")
         .reference(LAUNCHER(transpose_reference))

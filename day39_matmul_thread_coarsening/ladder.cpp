@@ -31,8 +31,8 @@ const auto matmul = days::with_hostile_matmuls(
         .needs(kWholeVectors, kRowsBy128)
         .variant("autotuned", LAUNCHER(matmul_autotuned))
         .needs(kBlocksFit)
-        .exercise(LAUNCHER(exercise), "eight elements a thread: a float of b loaded once for eight",
-                  "tiled", "column", {.reads_per_input = 5, .conflicts = 0.1})
+        .exercise(LAUNCHER(exercise), "eight elements a thread: a float of b loaded once for eight", "tiled",
+                  "column", {.reads_per_input = 5, .conflicts = 0.1})
         .needs(kRowsBy64)
         .baseline("cuBLAS")
         .reference(LAUNCHER(days::matmul_reference))

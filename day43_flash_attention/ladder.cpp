@@ -92,9 +92,8 @@ const auto attention =
     attention_ladder("attention", "", false)
         .hostile("causal", days::attention_inputs(true))
         .hostile("scores of thousands", days::attention_inputs(false, 50))
-        .exercise(LAUNCHER(exercise),
-                  "attention in tiles: a key fetched once, no score stored", "naive", "tiled",
-                  {.reads_per_input = 8, .wasted_sectors = 0.1, .conflicts = 0.1})
+        .exercise(LAUNCHER(exercise), "attention in tiles: a key fetched once, no score stored", "naive",
+                  "tiled", {.reads_per_input = 8, .wasted_sectors = 0.1, .conflicts = 0.1})
         .needs(kAligned)
         .lesson("scores live and die in registers: what is never stored need not be loaded.");
 

@@ -62,8 +62,7 @@ const auto stencil =
         .variant("tensor", LAUNCHER(stencil_tensor))
         .runs_on(days::sm_90)
         .needs(kWholeVectors)
-        .exercise(LAUNCHER(exercise),
-                  "a stencil with three rows under way while it adds a fourth", "plain",
+        .exercise(LAUNCHER(exercise), "a stencil with three rows under way while it adds a fourth", "plain",
                   "stages4", {.reads_per_input = 1.3, .under_way = 12000})
         .needs(kWholeVectors)
         .reference(LAUNCHER(stencil_reference))
