@@ -17,8 +17,7 @@ const auto matmul = days::with_hostile_matmuls(
         .needs(kNAlongY)
         .variant("lanes_across", LAUNCHER(matmul_lanes_across))
         .needs(kMAlongY)
-        .exercise(LAUNCHER(exercise),
-                  "one thread an element of c, a warp on 32 neighbours", "lanes_down",
+        .exercise(LAUNCHER(exercise), "one thread an element of c, a warp on 32 neighbours", "lanes_down",
                   "lanes_across", {.wasted_sectors = 0.1})
         .needs(kMAlongY, kNAlongY)
         .baseline("cuBLAS")
