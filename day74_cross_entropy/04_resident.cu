@@ -3,7 +3,7 @@
 // A row is read once: it stays in shared memory between its two loops. One block a multiprocessor has a ring of 28 stages of 8 KiB; a
 // warp of its own asks the copy engine to fill them, row after row. What the second loop has read is free at once, so the next row
 // comes while this one is being written, and no barrier stops that.
-// Changed since vectors: one read for two; 221,184 bytes under way and not what registers hold.
+// Changed since vectors: one read for two; up to 224 KiB of bytes under way, and not what registers hold.
 // Bound by: the memory, one read and one write; behind it two exponentials an element.
 // Teaches: cp_async_bulk, mbarrier_wait.
 #include <algorithm>
