@@ -4,12 +4,14 @@
 // in its last bits is 1024 + code. So one mask puts two codes into two halves, and one subtraction of 1032 makes two weights of
 // them; no shift a code, no conversion. Changed since rows: a lane reads a word of codes, and 16 bytes of each token.
 // Bound by: products. Each weight is multiplied with each token by one instruction of a lane.
+// Teaches: lop3, __hsub2, __hfma2.
 
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
 
 #include "common/check.h"
+#include "common/ptx/logic.h"
 #include "common/reduce.cuh"
 #include "common/types.h"
 #include "common/vector.cuh"
@@ -39,6 +41,11 @@ __device__ __forceinline__ float2 floats_of(__nv_bfloat162 two) {
   return __bfloat1622float2(two);
 }
 
+// The bits of `word` that the mask has, in those of `magic`, by one instruction.
+__device__ __forceinline__ uint32_t take(uint32_t word, uint32_t mask, uint32_t magic) {
+  return days::ptx::lop3<(days::ptx::kA & days::ptx::kB) | days::ptx::kC>(word, mask, magic);
+}
+
 // Eight codes less 8, exactly. Pair i has codes i and i + 4, which lie 16 bits apart in the word.
 template <class T>
 __device__ __forceinline__ void eight_of(uint32_t word, Two<T> (&pair)[kEach / 2]) {
@@ -46,12 +53,12 @@ __device__ __forceinline__ void eight_of(uint32_t word, Two<T> (&pair)[kEach / 2
   for (int i = 0; i < kEach / 2; ++i) {
     if constexpr (std::is_same_v<T, days::bf16>) {
       // 0x4300 is 128, whose last bit is worth 1. A code four places higher would reach into the exponent, so the word is shifted.
-      pair[i] = __hsub2(two_of<T>(((word >> 4 * i) & 0x000f000f) | 0x43004300), two_of<T>(0x43084308));
+      pair[i] = __hsub2(two_of<T>(take(word >> 4 * i, 0x000f000f, 0x43004300)), two_of<T>(0x43084308));
     } else if (i % 2 == 0) {
-      pair[i] = __hsub2(two_of<T>(((word >> 4 * i) & 0x000f000f) | 0x64006400), two_of<T>(0x64086408));
+      pair[i] = __hsub2(two_of<T>(take(word >> 4 * i, 0x000f000f, 0x64006400)), two_of<T>(0x64086408));
     } else {
       // The code's bits are four places too high: 1024 + 16 * code, and a sixteenth of that less 72 is code - 8.
-      pair[i] = __hfma2(two_of<T>(((word >> 4 * (i - 1)) & 0x00f000f0) | 0x64006400), two_of<T>(0x2c002c00),
+      pair[i] = __hfma2(two_of<T>(take(word >> 4 * (i - 1), 0x00f000f0, 0x64006400)), two_of<T>(0x2c002c00),
                         two_of<T>(0xd480d480));
     }
   }

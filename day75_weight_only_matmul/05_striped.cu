@@ -53,11 +53,13 @@ __device__ __forceinline__ void unpack(const Int8Tile<T>&, const NoTable&, const
     const uint32_t two = word[i / 2] >> 8 * (i % 2);
     if constexpr (std::is_same_v<T, days::half>) {
       // The sign's bit turned over makes it w + 128, and in the last bits of 1024 that is 1152 + w.
-      pair[i] = bits_of<T>(__hsub2(two_of<T>((two & 0x00ff00ff) ^ 0x64806480), two_of<T>(0x64806480)));
+      pair[i] = bits_of<T>(__hsub2(two_of<T>(days::ptx::lop3<(days::ptx::kA & days::ptx::kB) ^ days::ptx::kC>(
+                                       two, 0x00ff00ff, 0x64806480)),
+                                   two_of<T>(0x64806480)));
     } else {
       // Below 128 seven bits are free, and the eighth, the sign, is the exponent's last: with it alone 0x4300 is 256.
-      pair[i] = bits_of<T>(
-          __hsub2(two_of<T>((two & 0x007f007f) | 0x43004300), two_of<T>((two & 0x00800080) | 0x43004300)));
+      pair[i] = bits_of<T>(__hsub2(two_of<T>(take(two, 0x007f007f, 0x43004300)),
+                                   two_of<T>(take(two, 0x00800080, 0x43004300))));
     }
   }
 }
@@ -151,36 +153,47 @@ __global__ void __launch_bounds__(kThreads, (resident<Tile, kTiles>()))
             end = share.begin(static_cast<int>(blockIdx.x) + 1);
   const int row_tiles = days::ceil_div(p.n, kTileRows);
 
-  // Starts the copies of unit number `unit` and makes them a group, an empty one behind the last. A warp copies the tiles that it
-  // multiplies.
+  // What this thread copies of the next unit: 16 bytes in every kWarpSize-th place of its warp's tiles, and of the tokens. Along k both
+  // are found by an addition.
+  constexpr int kPieces = sizeof(Tile) / 16, kTokenPieces = 8 * kTiles * Chunks::kChunks;
+  static_assert(kThreads % Chunks::kChunks == 0);
+  const int chunk = thread % Chunks::kChunks, token = thread / Chunks::kChunks;
+  const int tile_step = share.depths * kPieces;
   Place ahead(begin, share.depths);
+  const uint4* from = nullptr;
+  int inside = 0;  // of the warp's tiles
+  const auto find = [&] {
+    const int tile = (ahead.rows * kWarps + warp) * kRowTiles;
+    from = reinterpret_cast<const uint4*>(tiles + (int64_t{tile} * share.depths + ahead.depth)) + lane;
+    inside = min(max(row_tiles - tile, 0), kRowTiles);
+  };
+  find();
   const auto fetch = [&](int unit) {
     if (unit < end) {
       Stage<Tile, kTiles>& stage = shared.stage[unit % kStages];
 #pragma unroll
       for (int r = 0; r < kRowTiles; ++r) {
-        constexpr int kPieces = sizeof(Tile) / 16;
-        const int of_stage = warp * kRowTiles + r;
-        const int tile = ahead.rows * (Stripes::kRows / kTileRows) + of_stage;
-        const bool inside = tile < row_tiles;
-        const auto* from = reinterpret_cast<const uint4*>(
-                               tiles + (inside ? int64_t{tile} * share.depths + ahead.depth : 0)) +
-                           lane;
-        auto* to = reinterpret_cast<uint4*>(&stage.w[of_stage]) + lane;
+        auto* to = reinterpret_cast<uint4*>(&stage.w[warp * kRowTiles + r]) + lane;
+        // Of a tile that is not there nothing is read.
+        const uint4* of_tile = from + (r < inside ? r * tile_step : 0);
 #pragma unroll
         for (int i = 0; i < kPieces; i += days::kWarpSize) {
           if (i + days::kWarpSize <= kPieces || i + lane < kPieces)
-            days::ptx::cp_async_cg(to + i, from + i, inside ? 16 : 0);
+            days::ptx::cp_async_cg(to + i, of_tile + i, r < inside ? 16 : 0);
         }
       }
-      for (int i = thread; i < 8 * kTiles * Chunks::kChunks; i += kThreads) {
-        const int token = i / Chunks::kChunks, chunk = i % Chunks::kChunks,
-                  col = ahead.depth * kTileDepth + chunk * 8;
-        const bool inside = token < p.m && col < p.k;
-        days::ptx::cp_async_cg(&stage.tokens.at(token, chunk),
-                               p.x + (inside ? int64_t{token} * p.k + col : 0), inside ? 16 : 0);
+      const int col = ahead.depth * kTileDepth + chunk * 8;
+#pragma unroll
+      for (int i = 0; i < kTokenPieces; i += kThreads) {
+        const int of_piece = i / Chunks::kChunks + token;
+        if (i + kThreads > kTokenPieces && of_piece >= 8 * kTiles) break;
+        const bool there = of_piece < p.m && col < p.k;
+        days::ptx::cp_async_cg(&stage.tokens.at(of_piece, chunk),
+                               p.x + (there ? int64_t{of_piece} * p.k + col : 0), there ? 16 : 0);
       }
       ahead.next(share.depths);
+      from += kPieces;
+      if (ahead.depth == 0) find();
     }
     days::ptx::cp_async_commit_group();
   };

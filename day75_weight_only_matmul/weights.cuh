@@ -9,6 +9,7 @@
 
 #include "common/attention/tensor.cuh"
 #include "common/ptx.h"
+#include "common/ptx/logic.h"
 #include "common/types.h"
 #include "common/util.h"
 #include "day75_weight_only_matmul/weight_only_matmul.h"
@@ -49,6 +50,11 @@ __device__ __forceinline__ float2 floats_of(float2 two) {
   return two;
 }
 
+// The bits of `word` that the mask has, in those of `magic`, by one instruction.
+__device__ __forceinline__ uint32_t take(uint32_t word, uint32_t mask, uint32_t magic) {
+  return days::ptx::lop3<(days::ptx::kA & days::ptx::kB) | days::ptx::kC>(word, mask, magic);
+}
+
 // Eight codes of 4 bits, less 8, by their bits: magic's. Pair i has the codes at bits 4 * i and 4 * i + 16 of the word.
 template <class T>
 __device__ __forceinline__ void eight_of(uint32_t word, uint32_t (&pair)[4]) {
@@ -56,12 +62,12 @@ __device__ __forceinline__ void eight_of(uint32_t word, uint32_t (&pair)[4]) {
   for (int i = 0; i < 4; ++i) {
     if constexpr (std::is_same_v<T, days::bf16>) {
       pair[i] =
-          bits_of<T>(__hsub2(two_of<T>(((word >> 4 * i) & 0x000f000f) | 0x43004300), two_of<T>(0x43084308)));
+          bits_of<T>(__hsub2(two_of<T>(take(word >> 4 * i, 0x000f000f, 0x43004300)), two_of<T>(0x43084308)));
     } else if (i % 2 == 0) {
       pair[i] =
-          bits_of<T>(__hsub2(two_of<T>(((word >> 4 * i) & 0x000f000f) | 0x64006400), two_of<T>(0x64086408)));
+          bits_of<T>(__hsub2(two_of<T>(take(word >> 4 * i, 0x000f000f, 0x64006400)), two_of<T>(0x64086408)));
     } else {
-      pair[i] = bits_of<T>(__hfma2(two_of<T>(((word >> 4 * (i - 1)) & 0x00f000f0) | 0x64006400),
+      pair[i] = bits_of<T>(__hfma2(two_of<T>(take(word >> 4 * (i - 1), 0x00f000f0, 0x64006400)),
                                    two_of<T>(0x2c002c00), two_of<T>(0xd480d480)));
     }
   }
