@@ -114,7 +114,7 @@ void check_step(days::Program& program, const gpt::Layout& layout, double most) 
 
 void one_step(days::Program& program) {
   const gpt::Layout layout(gpt::config_of("tiny"));
-  const bool halves = program.choice("--type") == "bf16";
+  const bool halves = program.choice("--precision") == "bf16";
   if (halves && !days::sm_80.met(days::query_device())) return program.skip("needs sm_80");
   const std::vector<float> weights = telling_weights(layout);
   check_reference(program, layout, {weights.begin(), weights.end()});
@@ -133,7 +133,7 @@ int main(int argc, char** argv) {
                           .gpu_size = 0,
                           .cpu_size = 0,
                           .type = "fp32",
-                          .flags = {days::choice_flag("--type", "of activations", {"fp32", "bf16"}),
+                          .flags = {days::choice_flag("--precision", "of activations", {"fp32", "bf16"}),
                                     days::number_flag("--batch", "sequences", 2, 1, 64),
                                     days::number_flag("--seq", "tokens of each", 24, 2, 64)}};
   return days::program(argc, argv, about, [](days::Program& program) { one_step(program); });

@@ -109,8 +109,8 @@ void train(days::Program& program) {
 
   gpt::Checkpoint state;
   state.config = layout.config;
-  state.settings = size + ", " + program.choice("--type") + ", steps " + std::to_string(steps) + ", batch " +
-                   std::to_string(batch) + ", parts " + std::to_string(parts) + ", seq " +
+  state.settings = size + ", " + program.choice("--precision") + ", steps " + std::to_string(steps) +
+                   ", batch " + std::to_string(batch) + ", parts " + std::to_string(parts) + ", seq " +
                    std::to_string(seq) + ", tokens " + std::to_string(train_tokens.size());
   if (const auto last = gpt::newest(out)) {
     const std::string settings = state.settings;
@@ -195,7 +195,7 @@ int main(int argc, char** argv) {
       .type = "fp32",
       .flags = {
           days::choice_flag("--size", "of the model", {"tiny", "small", "gpt2"}),
-          days::choice_flag("--type", "of what is multiplied", {"fp32", "bf16"}),
+          days::choice_flag("--precision", "of what is multiplied", {"fp32", "bf16"}),
           days::path_flag("--out", "the folder of checkpoints, instead of build/gpt/SIZE"),
           days::file_flag("--text", "what it learns, instead of six novels of Jane Austen"),
           days::number_flag("--bytes", "of the text, at most", 1 << 28, 1000, 1 << 28),
@@ -208,7 +208,7 @@ int main(int argc, char** argv) {
           days::number_flag("--write", "tokens that it writes at last", 60, 0, 100000),
           days::toggle_flag("--anew", "removes the folder's checkpoints and tokens first")}};
   return days::program(argc, argv, about, [](days::Program& program) {
-    if (program.choice("--type") == "fp32") return train<float>(program);
+    if (program.choice("--precision") == "fp32") return train<float>(program);
     if (!days::sm_80.met(days::query_device())) return program.skip("needs sm_80");
     train<days::bf16>(program);
   });

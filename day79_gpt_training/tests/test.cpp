@@ -58,12 +58,13 @@ void refuses(const std::string& program, const std::string& flags, int code, con
 
 TEST(day79, OneStepIsRightInAnyOrder) {
   const std::string size = kChecked ? " --batch 1 --seq 16" : "";
-  runs_well("day79_one_step", "--type fp32" + size);
-  runs_well("day79_one_step", "--type bf16" + size);
+  runs_well("day79_one_step", "--precision fp32" + size);
+  runs_well("day79_one_step", "--precision bf16" + size);
 }
 TEST(day79, LengthsThatNothingDividesAreRight) {
   if (kChecked) GTEST_SKIP() << "plain builds look";
-  for (const char* flags : {"--batch 1 --seq 2", "--batch 3 --seq 17", "--batch 1 --seq 64 --type bf16"}) {
+  for (const char* flags :
+       {"--batch 1 --seq 2", "--batch 3 --seq 17", "--batch 1 --seq 64 --precision bf16"}) {
     const Outcome outcome = run("day79_one_step", "", flags);
     EXPECT_EQ(outcome.code, 0) << flags << "\n" << outcome.output;
   }
