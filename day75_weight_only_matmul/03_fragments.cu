@@ -27,6 +27,8 @@ __global__ void __launch_bounds__(kThreads) fragments_kernel(const Int4Matmul<T>
   const int lane = static_cast<int>(threadIdx.x) % days::kWarpSize, g = lane / 4, t = lane % 4;
   const int warp = static_cast<int>(blockIdx.x) * kWarps + static_cast<int>(threadIdx.x) / days::kWarpSize;
   const int row = warp * kTileRows, groups = p.k / kGroup;
+  // A block without rows would fetch tokens for nothing.
+  if (static_cast<int>(blockIdx.x) * kWarps * kTileRows >= p.n) return;
   const bool upper = row + g < p.n, lower = row + g + 8 < p.n;  // whether the lane's two rows are there
   const uint4 *w = reinterpret_cast<const uint4*>(p.w + int64_t{row + g} * (p.k / 2)) + t,
               *w8 = w + 8 * (p.k / 32);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "common/ptx.h"
+#include "common/ptx/logic.h"
 #include "tests/ptx/managed.h"
 
 #ifdef __SIMT__
@@ -82,6 +83,20 @@ TEST(Elect, OneLaneAndTheSameAgain) {
   ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
   EXPECT_EQ(out[0], 1);
   cudaFree(out);
+}
+
+// ---- lop3: any function of three bits ----
+
+__global__ void functions(uint32_t* out) {
+  using days::ptx::kA, days::ptx::kB, days::ptx::kC, days::ptx::lop3;
+  out[0] = lop3<(kA & kB) | kC>(0x12345678, 0x000f000f, 0x64006400);
+  out[1] = lop3<(kA & kB) ^ kC>(0x000000ff, 0x00ff00ff, 0x64806480);
+  out[2] = lop3<kA ^ kB ^ kC>(0xf0f0f0f0, 0xcccccccc, 0xaaaaaaaa);
+  out[3] = lop3<0xff & ~kA>(0x0000ffff, 0, 0xffffffff);
+}
+
+TEST(Lop3, LooksUpEachBit) {
+  EXPECT_EQ(results<uint32_t>(functions, 4), (Words{0x64046408, 0x6480647f, 0x96969696, 0xffff0000}));
 }
 
 TEST(InlinePtx, Integers) {
