@@ -14,7 +14,7 @@ struct Cost {
   double optimizer;            // bytes a step
 };
 
-// each: bytes of an activation.
+// seq: tokens of a sequence; attention alone depends on it. each: bytes of an activation, 4 for float and 2 for bf16.
 inline Cost cost_of(const Layout& layout, int seq, int each) {
   const Config& c = layout.config;
   const double width = c.width, layers = c.layers, vocab = c.padded_vocab;

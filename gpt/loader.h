@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// What a training reads: a file of tokens, cut into windows of seq + 1, in an order that a key shuffles anew for each epoch. The number
-// of the next sample is all of its state: whoever resumes, and each of several GPUs, reads what one that never stopped would have read.
+// What a training reads: a file of tokens, cut into windows of seq + 1 tokens, in an order that a key shuffles anew for each epoch. A
+// window's last token is the next one's first; what is left at the end and fills no window is never read. The number of the next
+// sample is all of the state, and the caller keeps it: whoever resumes goes on from it. GPU r of R reads `count` samples from number
+// next + r * count on, and all of them then add R * count to next: together they read what one GPU would have read.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +18,8 @@
 
 namespace gpt {
 
-// A shuffled order of 0 ... count - 1 without a table: four rounds of a Feistel network on the next power of four, again and again until the
-// result is below count.
+// A shuffled order of 0 ... count - 1 without a table: four rounds of a Feistel network on the next power of four, again and again until
+// the result is below count. The constructor throws std::invalid_argument where count is 0; i is below count.
 class Order {
  public:
   Order(uint64_t count, uint64_t key) : count_(count), key_(key) {
@@ -45,15 +47,15 @@ class Order {
 
 class Loader {
  public:
-  // tokens have to outlive it. Throws std::invalid_argument where they have not even one window.
+  // The tokens have to outlive it. Throws std::invalid_argument where they fill not even one window, or seq is not positive.
   Loader(std::span<const uint16_t> tokens, int seq, uint64_t seed) : tokens_(tokens), seq_(seq), seed_(seed) {
     days::require(seq > 0 && tokens.size() > static_cast<size_t>(seq),
                   "a window is seq + 1 tokens; tokens here are", tokens.size());
     windows_ = (tokens.size() - 1) / static_cast<size_t>(seq);
   }
-  uint64_t windows() const { return windows_; }
+  uint64_t windows() const { return windows_; }  // samples of an epoch
 
-  // Samples number `first` ... first + count - 1, as (count, seq) inputs and targets, which are the next tokens.
+  // Writes samples number `first` ... first + count - 1 as (count, seq) inputs and targets; a target is the token after its input.
   void read(uint64_t first, int count, std::vector<int32_t>* inputs, std::vector<int32_t>* targets) const {
     inputs->clear();
     targets->clear();

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
 // What a training step needs beside the days' kernels and the product: rows moved, sums over rows, and gradients that are added to.
-// All sums go in a fixed order. T: float or bf16; sums and gradients of parameters are fp32.
+// All sums go in a fixed order. T: float or bf16, for which all are instantiated; sums and gradients of parameters are fp32.
+// Arrays are device memory without gaps, aligned to their elements; a workspace is aligned to 4 bytes. Nothing waits. Sizes are positive:
+// what has no elements, or more than a grid holds, throws std::invalid_argument or days::CudaError.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -13,7 +15,7 @@
 
 namespace gpt {
 
-// x[b][t] += positions[t], rows of `width`; width a multiple of 4.
+// x[b][t] += positions[t], rows of `width` elements.
 template <class T>
 void add_positions(T* x, const T* positions, int batch, int seq, int width, cudaStream_t stream);
 
@@ -24,28 +26,29 @@ void split_heads(const T* qkv, T* q, T* k, T* v, int batch, int seq, int heads, 
 template <class T>
 void join_heads(const T* o, T* joined, int batch, int seq, int heads, cudaStream_t stream);
 
-// y += x; n a multiple of 4.
+// y += x, of n elements.
 template <class T>
 void add_to(T* y, const T* x, size_t n, cudaStream_t stream);
 // gradient += x, of n elements.
 template <class T>
 void add_gradient(float* gradient, const T* x, size_t n, cudaStream_t stream);
 
-// gradient[j] += the sum over the rows of x[row][j]. workspace: row_sums_workspace(cols) bytes.
+// gradient[j] += the sum over the rows of x[row][j]. x: (rows, cols); workspace: row_sums_workspace(cols) bytes.
 size_t row_sums_workspace(int cols);
 template <class T>
 void add_row_sums(float* gradient, const T* x, int rows, int cols, void* workspace, cudaStream_t stream);
 
-// gradient[t] += the sum over b of dx[b][t]
+// gradient[t] += the sum over b of dx[b][t], rows of `width` elements.
 template <class T>
 void add_position_gradient(float* gradient, const T* dx, int batch, int seq, int width, cudaStream_t stream);
-// gradient[v] += the sum of dx[i] over all i with tokens[i] = v, in their order. Day 73 sorts the tokens.
+// gradient[v] += the sum of dx[i] over all i with tokens[i] = v, in their order, rows of `width` elements. A token that is not 0 to
+// vocab - 1 is left out. Day 73 sorts the tokens. tokens: (count); workspace: token_gradient_workspace(count, vocab) bytes.
 size_t token_gradient_workspace(int count, int vocab);
 template <class T>
 void add_token_gradient(float* gradient, const T* dx, const int32_t* tokens, int count, int vocab, int width,
                         void* workspace, cudaStream_t stream);
 
-// copy = w, rounded.
+// copy = w rounded to bf16, of n elements.
 void round_weights(const float* w, days::bf16* copy, size_t n, cudaStream_t stream);
 
 }  // namespace gpt

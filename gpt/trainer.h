@@ -4,9 +4,12 @@
 // stands in a day, in model/product.h or in gpt/ops.h. All memory is taken in the constructor.
 //
 //   gpt::Trainer<float> trainer(layout, {.batch = 4, .seq = 64});
-//   trainer.begin(trainer.tokens());       // gradients are 0, a step has so many targets
-//   double sum = trainer.accumulate(inputs, targets);   // once for each part of the batch
-//   trainer.update(1e-3);                  // AdamW, and the step is counted
+//   const std::vector<float> zeros(layout.elements);
+//   trainer.put({gpt::initial_weights(layout, seed), zeros, zeros, 0});  // until then the memory holds NaN
+//   trainer.begin(valid);                  // gradients are 0; all parts of the step together have `valid` targets
+//   double sum = 0;
+//   for (const Part& part : parts) sum += trainer.accumulate(part.inputs, part.targets);
+//   trainer.update(1e-3);                  // AdamW, and the step is counted; its loss was sum / valid
 #pragma once
 
 #include <cuda_runtime.h>
@@ -23,53 +26,69 @@
 
 namespace gpt {
 
-// What a target is that has no loss.
+// The target of a token that has no loss.
 inline constexpr int32_t kIgnored = -100;
 
+// What is computed at once: at most 65536 sequences of at most the context's tokens, and at most 2^24 tokens in all.
 struct StepSize {
-  int batch = 0, seq = 0;  // sequences that are computed at once, and their tokens
+  int batch = 0, seq = 0;
 };
+// AdamW; day53_adam/adam.h has its formula.
 struct Optimizer {
-  double b1 = 0.9, b2 = 0.95, eps = 1e-8, decay = 0.1;
-  float max_norm = 1;
+  double b1 = 0.9, b2 = 0.95;  // how much a step leaves of the running means, of g and of g * g
+  double eps = 1e-8;           // is added to the root of the mean of g * g
+  double decay = 0.1;          // rate * decay of a weight is taken away where Parameter::decays
+  float max_norm = 1;  // positive; gradients with a larger norm are scaled to it. Infinity turns it off
 };
 
-// All that a training goes on from, on the host, each array in the layout's order.
+// All that a training goes on from, on the host, each array in the layout's order with its gaps: (layout.elements).
 struct Memory {
-  std::vector<float> weights, m, v;
-  int64_t step = 0;
+  std::vector<float> weights, m, v;  // m and v: the optimizer's means of g and of g * g
+  int64_t step = 0;                  // steps that are done
 };
 
 // T: float, or bf16 for the weights that are multiplied, the activations and their gradients; all else is fp32.
+// Every function throws days::CudaError where the device fails.
 template <class T>
 class Trainer {
  public:
-  // Throws std::invalid_argument where the sizes do not fit the layout.
+  // Throws std::invalid_argument where the sizes are none or do not fit the layout.
   Trainer(const Layout& layout, const StepSize& size, const Optimizer& optimizer = {});
   ~Trainer();
 
-  int tokens() const;    // of accumulate()
+  int tokens() const;    // batch * seq, what accumulate() and losses() take
   size_t bytes() const;  // of the device's memory
 
-  // What it goes on from. put() throws std::invalid_argument where a length is wrong.
+  // Sets what the training goes on from, and has to come first. The rows of padding in the embedding are 0 in all three arrays. Throws
+  // std::invalid_argument where a length is wrong. put(), get() and gradients() wait for the device.
   void put(const Memory& memory);
   Memory get() const;
 
-  // A step begins: gradients are 0. valid: targets of the whole step that are not ignored, over which the loss is a mean.
+  // Begins a step: gradients are 0. valid: how many targets of the whole step, all its parts, are not ignored; the loss is their mean.
+  // Throws std::invalid_argument where it is not positive.
   void begin(int64_t valid);
-  // Forward and backward of tokens(), (batch, seq); adds to the gradients, and returns the sum of the losses.
+  // Runs forward and backward of (batch, seq) tokens, adds to the gradients, and returns the sum of the losses. It waits for the losses;
+  // backward may still run when it returns. Throws std::invalid_argument where begin() is missing, a length is not tokens(), or a token
+  // or target is not in the vocabulary; a target may be kIgnored.
   double accumulate(std::span<const int32_t> inputs, std::span<const int32_t> targets);
-  // The loss alone, its sum.
+  // Runs forward alone, waits for the losses, and returns their sum. It overwrites activations and keeps gradients, so that it may stand
+  // anywhere in a step. Throws as accumulate() does, but needs no begin().
   double losses(std::span<const int32_t> inputs, std::span<const int32_t> targets);
-  // AdamW with gradients scaled to max_norm at most. The norm, which is infinite or no number where the step was left out.
+  // Takes a step of AdamW with gradients scaled to max_norm at most, waits for it, and returns the norm they had before. Where that
+  // is infinite or NaN, weights, m and v stay as they were and the step is not counted. Either way begin() is needed again. Throws
+  // std::invalid_argument where max_norm is not positive.
   float update(double rate);
 
-  // Logits of the position `at` of sequence 0 after a forward of these tokens, at most seq: without what is behind the vocabulary.
+  // Runs forward of 1 to seq tokens, waits, and returns the logits of the token that comes after the last of them: (vocab), without the
+  // padding. It overwrites activations and keeps gradients. Throws std::invalid_argument for another length or a token that is not in
+  // the vocabulary.
   std::vector<float> next(std::span<const int32_t> sequence);
 
+  // The sums since begin(), in the layout's order: (layout.elements), gaps included.
   std::vector<float> gradients() const;
-  // Called when the gradients of a layer are complete, the last layer first; -1: those of the embeddings. They may be read then in
-  // the order of the stream, and by nobody else be written.
+  // Called on the host in every accumulate() when the kernels are queued that add this part to a layer's gradients: the last layer
+  // first, -1 for the embeddings at the end. The gradients of the last norm are there at the first call. Only in the step's last part
+  // are these gradients complete. Work that is then queued into stream() finds them there, and this accumulate() writes them no more.
   std::function<void(int layer)> on_layer_done;
   cudaStream_t stream() const;
 

@@ -20,9 +20,10 @@ class FileError : public std::runtime_error {
 };
 
 // A file's bytes, mapped: pages come in as they are read. The file must not be cut short meanwhile; files that are written by
-// write_whole() never are.
+// write_whole() never are. The bytes live as long as the MappedFile.
 class MappedFile {
  public:
+  // Throws FileError where the file cannot be opened or mapped, or is a folder or anything else that is no file.
   explicit MappedFile(const std::filesystem::path& path);
   ~MappedFile();
   MappedFile(const MappedFile&) = delete;
@@ -38,11 +39,14 @@ class MappedFile {
 };
 
 // Writes parts, one behind the other, as NAME.tmp, waits until they are on the disk, and renames: whoever dies or runs out of
-// disk on the way leaves what was under the name before.
+// disk on the way leaves what was under the name before. Throws FileError where it cannot be written, renamed or synced; only where the
+// folder cannot be synced is the new file there already. A NAME.tmp remains where the process dies or the renaming fails; the next
+// write to NAME replaces it. The folder has to exist.
 void write_whole(const std::filesystem::path& path, std::span<const std::string_view> parts);
 void write_whole(const std::filesystem::path& path, std::string_view bytes);
 
-// Waits until a folder's entries are on the disk.
+// Waits until a folder's entries are on the disk; does nothing where the file system cannot do that. Throws FileError where the folder
+// cannot be opened or synced.
 void sync_folder(const std::filesystem::path& folder);
 
 }  // namespace model

@@ -19,8 +19,8 @@ namespace model {
 
 using Json = nlohmann::json;
 
-// Throws FileError, beginning with `where`, for what is no JSON, is nested deeper than `depth`, or has a name twice: of two
-// values a reader takes the first, and the next one the last.
+// Throws FileError, beginning with `where`, for what is no JSON, is nested deeper than `depth`, or has a name twice in one object:
+// readers disagree which of the two values counts.
 inline Json parse_json(std::string_view text, const std::string& where, int depth) {
   std::vector<std::set<std::string>> names;
   const auto look = [&](int at, Json::parse_event_t event, Json& value) {

@@ -36,7 +36,8 @@ struct Matrix {
   int64_t stride = 0;  // 0 for an input: all problems share it
 };
 
-// What becomes of x = alpha * (op(a) * op(b)), in fp32, before it is rounded to c's type, once.
+// What becomes of x = alpha * (op(a) * op(b)), in fp32, before it is rounded to c's type, once. With `adds`, the result of any of them is
+// added to c; what kBiasGelu writes to `kept` is not added to it.
 enum class Epilogue : int {
   kNone,
   kBias,  // x + bias
@@ -52,7 +53,8 @@ enum class Path : int {
   kSimple,     // everything, on every device: plain tiles, FFMA
   kFfma,       // float: day 39's blocks
   kMma,  // half and bf16 from sm_80 on, rows and problems of a and b begin at multiples of 16 bytes: day 66's blocks
-  kWgmma,  // the same on sm_90 alone: day 67's ring
+  // half and bf16 on sm_90 alone, rows and problems of a and b begin at multiples of 16 bytes, pitches are below 2^39: day 67's ring
+  kWgmma,
 };
 inline constexpr Path kLastPath = Path::kWgmma;
 const char* name_of(Path);
@@ -67,7 +69,7 @@ struct Product {
   Op op_a = Op::kN, op_b = Op::kN;
   int batch = 1;
   float alpha = 1;
-  bool adds = false;  // c += instead of c =; of a c in fp32. Else c is not read
+  bool adds = false;  // c += the epilogue's result instead of c =, for a c in fp32. Without it c is not read
   Epilogue epilogue = Epilogue::kNone;
   const In* bias = nullptr;      // (n), of all problems
   Matrix<In> kept{};             // (m, n): kBiasGelu writes it, kGeluSlope reads it
@@ -92,8 +94,8 @@ struct Plan {
 };
 
 // All three throw std::invalid_argument, which names the value: a negative size, a pitch that is shorter than a row, a stride by which two
-// problems' outputs would overlap, `adds` of a c in 16 bits, a path that does not take the problem; multiply() also for a null pointer and a
-// short workspace. Defined for <float>, <half>, <bf16>, <half, float> and <bf16, float>.
+// problems' outputs would overlap, `adds` of a c in 16 bits, a path that does not take the problem; multiply() also for a null pointer and
+// a short workspace. Defined for <float>, <half>, <bf16>, <half, float> and <bf16, float>.
 template <class In, class Out>
 Plan plan_of(const Product<In, Out>&, const Target&);
 template <class In, class Out>

@@ -19,8 +19,9 @@ namespace model {
 struct Tensor {
   std::string dtype;           // "F32", "BF16", "F16", "U8", ...
   std::vector<int64_t> shape;  // {} is a single number
-  std::string_view
-      bytes;  // where they lie: little endian, and at any address, so that whoever reads them copies them
+  // Its elements, little endian. They begin at any address, so that a reader copies them before it takes them for numbers. They belong to
+  // the Safetensors or, in write_safetensors(), to the caller, and the view is good as long as that lives.
+  std::string_view bytes;
 
   int64_t elements() const;
 };
@@ -46,7 +47,8 @@ class Safetensors {
 // Bytes of an element of that type; 0 where the format has no such type, or one of less than a byte.
 size_t bytes_of(std::string_view dtype);
 
-// Writes such a file by write_whole(). Throws std::invalid_argument where a tensor's bytes are not what its type and shape say.
+// Writes such a file by write_whole(), and throws FileError as that does. Throws std::invalid_argument where a tensor's bytes are not what
+// its type and shape say, a name or metadata is no UTF-8, or the header is longer than readers take.
 void write_safetensors(const std::filesystem::path& path, const std::map<std::string, Tensor>& tensors,
                        const std::map<std::string, std::string>& metadata = {});
 

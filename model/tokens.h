@@ -19,31 +19,36 @@
 
 namespace model {
 
-// The length of the first word of a text that is not empty. A text is cut as GPT-2 does it: 's 't 're 've 'm 'll 'd, letters,
-// numbers, or anything else, each with a space before it if there is one; spaces. Of several spaces before a word the last one
-// belongs to it. What is no UTF-8 counts byte by byte as anything else.
+// The length in bytes of the first word of a text, which must not be empty. As in GPT-2 a word is the first of these that the text
+// begins with: an ending, which is one of 's 't 're 've 'm 'll 'd; a run of letters, of numbers, or of other characters, each with the
+// space before it if there is one; a run of white space. That run leaves its last character to what follows, if something does and
+// it has another. A byte that is no UTF-8 counts as one of the other characters.
 size_t first_word(std::string_view text);
 
 class Tokenizer {
  public:
   static constexpr std::string_view kEndOfText = "<|endoftext|>";
 
-  // `vocab` tokens: the 256 bytes in GPT-2's order, vocab - 257 that it merges from what the text has, <|endoftext|>. Merged is what
-  // occurs most often; of pairs that occur as often, the one with the lower ids. Throws std::invalid_argument where the text has
-  // fewer pairs to merge. progress(tokens, of): now and then.
+  // Makes a vocabulary of `vocab` tokens: first the 256 bytes in GPT-2's order, then vocab - 257 that are merged from pairs in the text,
+  // and last <|endoftext|>. The next pair to be merged is the most frequent one; of pairs that are equally frequent it is the one with
+  // the lowest ids. Throws std::invalid_argument where vocab is not 257 to 2^20, or the text has fewer pairs to merge.
+  // progress(tokens so far, vocab - 1) is called at every 64th token and at the end.
   static Tokenizer train(std::string_view text, int vocab,
                          const std::function<void(int, int)>& progress = {});
 
-  // Of a folder with vocab.json and merges.txt, as they are written here and by Hugging Face for GPT-2. Throws FileError.
+  // Reads vocab.json and merges.txt of a folder, as they are written here and by Hugging Face for GPT-2. Throws FileError.
   static Tokenizer load(const std::filesystem::path& folder);
+  // Writes them, and makes the folder where it is missing. Throws FileError, or std::filesystem::filesystem_error for the folder.
   void save(const std::filesystem::path& folder) const;
 
   // Special tokens never come from text: "<|endoftext|>" in a text is encoded as these 13 characters.
   std::vector<int32_t> encode(std::string_view text) const;
-  // Throws std::out_of_range for an id that there is not. <|endoftext|> is no text: it becomes nothing.
+  // decode() gives the text of all ids, bytes() that of one token, as long as the Tokenizer lives. Both throw std::out_of_range for an
+  // id that is not 0 to size() - 1. <|endoftext|> is no text: it becomes nothing.
   std::string decode(std::span<const int32_t> ids) const;
-  std::string_view bytes(int32_t id) const;  // of one token
+  std::string_view bytes(int32_t id) const;
 
+  // How many tokens there are, <|endoftext|> among them.
   int size() const { return static_cast<int>(bytes_.size()); }
   int32_t end_of_text() const { return end_of_text_; }  // -1 where the files have none
 
