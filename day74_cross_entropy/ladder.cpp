@@ -168,14 +168,14 @@ const auto cross_entropy =
                    return p;
                  })
         .parallel(LAUNCHER(cross_entropy_parallel))
-        // One; two columns; around a warp; rows for each kind of special ones; odd widths on either side of a block, of a batch of
-        // vectors, of a stage; vocabularies.
+        // One; two columns; around a warp; rows for each kind of special ones; so many of whole stages that a ring goes round; odd
+        // widths on either side of a block, of a batch of vectors, of a stage; vocabularies.
         .shapes({{1, 1},
                  {3, 2},
                  {5, 31},
                  {4, 33},
                  {9, 1000},
-                 {133, 72},
+                 {133, 2048},
                  {2, 4097},
                  {3, 32003},
                  {2, 50257},
