@@ -119,7 +119,7 @@ def _section(day, text, address):
                 continue
             plain.append(piece[at:match.start()])
             flush()
-            found.append(("code", f'#@title {match[1]} {{ display-mode: "form" }}\npicture("{_path(day, match[2])}")' if picture else f"!{match[1]}"))
+            found.append(("code", f'#@title {" ".join(match[1].split())} {{ display-mode: "form" }}\npicture("{_path(day, match[2])}")' if picture else f"!{match[1]}"))
             at = match.end()
         plain.append(piece[at:])
     flush()

@@ -89,6 +89,14 @@ class Here(support.Case):
         with mock.patch.dict(sys.modules, modules):
             self.here = loaded("notebook_here")
 
+    def test_cells_are_python(self):
+        """Of every notebook: what follows a title, a line of the shell or a magic has to parse."""
+        for path in sorted(notebooks.FOLDER.glob("*.ipynb")):
+            for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+                text = "".join(cell["source"])
+                if cell["cell_type"] == "code" and not text.startswith("%%"):
+                    compile(re.sub(r"(?m)^( *)[!%].*", r"\1pass", text), path.name, "exec")
+
     def test_a_program_runs_as_a_copy(self):
         """A notebook's cell writes it to my/, which may be a folder of a Drive: whatever it imports of the course, it finds from where it is run."""
         for program in sorted(paths.ROOT.glob("day[0-9][0-9]_*/programs/*.py")):
