@@ -16,7 +16,6 @@
 - a note with more than one number for 25 such words. Headings don't count, nor do the names of days, rungs and types; a shape is one number
 - a note whose `minutes` are not what they are counted to be, in steps of five: its words and folds at 150 a minute, 20 for each exercise
   (`./days check NN ...`), one for each command whose output is shown
-- what tools/long_notes.txt allows a note: to be as long as it says, no longer. There `minutes` are only held to be enough
 - a note without the nvcc line that builds its day, or one of its programs
 - an entry of docs/glossary.md that is longer than 60 words, has no number, or is not in its place by the alphabet
 
@@ -37,7 +36,6 @@ MOST_WORDS = 60
 WORDS_A_MINUTE, MINUTES_OF_AN_EXERCISE = 150, 20
 WORDS, WORDS_FOR_A_RUNG, WORDS_AT_MOST, WORDS_IN_A_RUNG = 1200, 100, 2500, 200
 WORDS_A_NUMBER = 25
-LONG = ROOT / "tools" / "long_notes.txt"
 _LINK = re.compile(r"!?\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^()\s]+)\)")
 _DAYS = re.compile(r"\b[Dd]ays?\s+\[?(\d{1,2}(?:(?:,\s+(?:and\s+|or\s+)?|\s+and\s+|\s+or\s+|\s+to\s+)\d{1,2})*)\b")
 _GLOSSARY = "docs/glossary.md"
@@ -145,14 +143,8 @@ def numbers_of(text):
     return len(re.findall(r"(?<![\w.,])\d[\d,.]*(?:\s+x\s+\d[\d,.]*)*", text))
 
 
-def long_notes(text):
-    """{day: (words, numbers)} of the notes that may be longer, until somebody shortens them."""
-    lines = (line.split() for line in text.splitlines() if line and not line.startswith("#"))
-    return {int(day): (int(words), int(numbers)) for day, words, numbers in lines}
-
-
-def length(text, allowed=None):
-    """(line, complaint) of a note with more words than its rungs allow, or more numbers than its words; or with more than is `allowed`."""
+def length(text):
+    """(line, complaint) of a note with more words than its rungs allow, or more numbers than its words."""
     shown, found = unfolded(text), []
     words, numbers = words_of(shown), numbers_of(shown)
     rungs = list(re.finditer(r"^### (\d+) · [^\n]*(?P<body>.*?)(?=^#{2,3} |\Z)", shown, re.MULTILINE | re.DOTALL))
@@ -165,23 +157,14 @@ def length(text, allowed=None):
             found.append((line_of(shown, rung.start()), f"rung {rung[1]}: {count} words, at most {WORDS_IN_A_RUNG}: fold what its idea does not need"))
     if numbers * WORDS_A_NUMBER > words:
         found.append((1, f"{numbers} numbers in {words:,} words, at most one for {WORDS_A_NUMBER}: say them in words, or fold the arithmetic"))
-    if allowed is None:
-        return found
-    if not found:
-        return [(1, f"is no longer too long: remove its line from {LONG.name}")]
-    return [(1, f"{count:,} {what}, and {LONG.name} allows {most:,}: it is to become shorter, not longer")
-            for count, most, what in ((words, allowed[0], "words"), (numbers, allowed[1], "numbers")) if count > most]
+    return found
 
 
-def minutes(day, text, listed=False):
+def minutes(day, text):
     """Complaints of a note that promises to take another time than it does."""
     said = day.front_matter().get("minutes", 0)
     exercises = set(re.findall(rf"\./days check 0*{day.number}(?!\d)(?: +(?!exercise\b)([a-z]\w*))?(?! +--rung)", re.sub(r"<!--.*?-->", "", text)))
     counted = words_of(read(text)) / WORDS_A_MINUTE + MINUTES_OF_AN_EXERCISE * len(exercises) + len(note_outputs.BLOCK.findall(text))
-    if listed:
-        if said < words_of(read(text)) // WORDS_A_MINUTE + 10:
-            yield 1, f"minutes: {said}, fewer than its reading and 10 for an exercise"
-        return
     if said != (counted := -int(-counted // 5) * 5):
         yield 1, f"minutes: {said}, and counted are {counted}: write these"
     for match in re.finditer(r"[Aa]bout\s+(\d+)\s+minutes", prose(text)[:2000]):
@@ -264,7 +247,7 @@ def borrowed(text, notes):
 
 
 def complaints():
-    here, long = catalog.here(), long_notes(LONG.read_text(encoding="utf-8")) if LONG.exists() else {}
+    here = catalog.here()
     numbers = {day.number for day in here}
     pages = (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("docs/*.md")), *(day.folder / "README.md" for day in here))
     for path in filter(Path.is_file, pages):
@@ -276,8 +259,8 @@ def complaints():
             found += borrowed(text, [(day.folder / "README.md").read_text(encoding="utf-8") for day in here])
         for day in here:
             if day.folder == path.parent:
-                found += [*builds_on(day, numbers), *listings(day.folder, text), *length(text, long.get(day.number)),
-                          *minutes(day, text, day.number in long), *commands(day, text)]
+                found += [*builds_on(day, numbers), *listings(day.folder, text), *length(text), *minutes(day, text),
+                          *commands(day, text)]
         for line, what in sorted(found):
             yield f"{path.relative_to(ROOT)}:{line}: {what}"
 
