@@ -9,8 +9,8 @@
 
 A day comes first where a commit of the last 24 hours before HEAD touched it: its folder or its notebook. HEAD's
 hash puts these in an order, and all other days after them, so that each commit's turn is another. At least two others are
-taken beside the days that were touched, and five where the last day's commits touched what all days share (common/, model/, gpt/, simt/, cmake/,
-tools/, tests/testing.cpp): a stage that would look at all days for that would take hours, and the nightly run does.
+taken beside the days that were touched, and five where the last day's commits touched what all days share (common/, model/, gpt/, serve/, simt/,
+cmake/, tools/, tests/testing.cpp): a stage that would look at all days for that would take hours, and the nightly run does.
 
 With DAYS_CI_BASE=COMMIT, what differs from where HEAD left COMMIT counts as touched, too (a pull request's branch may be older
 than a day). In a shallow clone the oldest commit's changes are not known, and it is passed over; this says so."""
@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parent.parent
 HOURS = 24
 OTHERS, OTHERS_IF_SHARED = 2, 5
 OF_A_DAY = re.compile(r"(?:day|docs/notebooks/day)(\d\d)(?=[_.])")
-SHARED = re.compile(r"(?:common|model|gpt|simt|cmake|tools|bench)/|tests/testing\.cpp$|CMakeLists\.txt$|days$")
+SHARED = re.compile(r"(?:common|model|gpt|serve|simt|cmake|tools|bench)/|tests/testing\.cpp$|CMakeLists\.txt$|days$")
 
 
 def git(*words):

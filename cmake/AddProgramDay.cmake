@@ -14,7 +14,7 @@ function(add_program_day folder)
   string(REGEX MATCH "^day[0-9]+" day "${name}")                    # day60
   file(GLOB programs CONFIGURE_DEPENDS "${folder}/*.cu")
   days_uses(uses "${folder}")
-  foreach(library days_model_files days_gpt)
+  foreach(library days_model_files days_gpt days_serve)
     if(library IN_LIST uses AND NOT TARGET ${library})
       message(STATUS "${name}: left out without nlohmann's JSON (apt-get install nlohmann-json3-dev)")
       return()

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Kernels are seen, and their launches checked.
 
-In the files of the days, of common/, of model/ and gpt/, and of the wrong kernels the statement after each <<<...>>> is a check
+In the files of the days, of common/, of model/, gpt/ and serve/, and of the wrong kernels the statement after each <<<...>>> is a check
 (CUDA_CHECK_LAUNCH or cudaGetLastError). Each rung's file, dayNN_name/NN_idea.cu of a day with a ladder, holds a __global__ function of its own, or is made of
 products (multiply() of model/); and what its header comment says after "Teaches:", names of instructions or of what brings them about, occurs
 in its code. Whoever calls a rung from elsewhere must know its workspace: what a ladder gives .workspace is a function that a header of the day
@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-FILES = ("day[0-9][0-9]_*/**/*.cu*", "common/*.cu*", "bench/*.cu", "model/*.cu*", "gpt/*.cu*", "tests/model/*.cu*")
+FILES = ("day[0-9][0-9]_*/**/*.cu*", "common/*.cu*", "bench/*.cu", "model/*.cu*", "gpt/*.cu*", "serve/*.cu*", "tests/model/*.cu*")
 LADDERS = "day[0-9][0-9]_*/ladder.cpp"
 NO_CODE = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.DOTALL)  # comments and strings
 CHECK = re.compile(r"\bCUDA_CHECK_LAUNCH\s*\(|\bcuda(?:GetLastError|PeekAtLastError)\s*\(")

@@ -143,8 +143,8 @@ def used_by(day):
     return used
 
 
-# What `uses:` may name beside days: the products and the files of a model, and a GPT made of them.
-LIBRARIES = {"model": "model/*.cu", "model_files": "model/*.cpp", "gpt": "gpt/*.c*"}
+# What `uses:` may name beside days: the products and the files of a model, a GPT made of them, and what writes with it.
+LIBRARIES = {"model": "model/*.cu", "model_files": "model/*.cpp", "gpt": "gpt/*.c*", "serve": "serve/*.c*"}
 
 
 def used_words(day):

@@ -78,8 +78,8 @@ def source_of_test(labels):
     return source_of(f"{day}_*/**/*", *more)
 
 
-# The libraries model/ and gpt/, and the days of whose blocks its kernels are made.
-_MODEL = ("model/**/*", "gpt/*", "tests/model/*", "day39_*/*", "day66_*/*", "day67_*/*")
+# The libraries model/, gpt/ and serve/, and the days of whose blocks its kernels are made.
+_MODEL = ("model/**/*", "gpt/*", "serve/*", "tests/model/*", "tests/serve/*", "day39_*/*", "day66_*/*", "day67_*/*")
 
 
 def _in_python(day):

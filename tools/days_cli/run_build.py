@@ -317,7 +317,7 @@ def build_programs(day, sources, backend, checked=False):
     """The paths of a day's programs, each of one .cu file, brought up to date together: {source: path}."""
     maker = Cuda() if backend == "cuda" else Simt(checked)
     more = [*_used(day), _core(), settings.load()["program"]]
-    includes = toolchain.json_flags() if {"model_files", "gpt"} & set(day.front_matter().get("uses", [])) else []
+    includes = toolchain.json_flags() if {"model_files", "gpt", "serve"} & set(day.front_matter().get("uses", [])) else []
     steps = {source: maker.program("programs/" + _program_name(source), [source, *more], includes=includes) for source in sources}
     with lock(paths.RUN_BUILD):
         Build().run(list(steps.values()))

@@ -1,0 +1,545 @@
+// SPDX-License-Identifier: MIT
+#include "serve/generator.h"
+
+#include <algorithm>
+#include <cmath>
+#include <deque>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+
+#include "common/buffer.h"
+#include "common/check.h"
+#include "common/graph.h"
+#include "common/program.h"
+#include "common/stream.h"
+#include "common/util.h"
+#include "day12_layer_norm/layer_norm.h"
+#include "model/product.h"
+#include "serve/ops.h"
+
+namespace serve {
+namespace {
+
+using days::Op;
+using model::Epilogue;
+using model::Product;
+
+// On a CPU the plainest kernel is the fastest: its tiles are small, and so are models there.
+#ifdef __SIMT__
+constexpr model::Path kPath = model::Path::kSimple;
+#else
+constexpr model::Path kPath = model::Path::kAutomatic;
+#endif
+
+template <class T>
+struct DeviceLayer {
+  T *norm1, *norm1_bias, *qkv, *qkv_bias, *proj, *proj_bias, *norm2, *norm2_bias, *first, *first_bias, *down,
+      *down_bias;
+  T *keys, *values;
+};
+
+// A product's kernel and split are chosen once for each kind of step: then a row's sums have the same order however many rows there are.
+struct Plans {
+  model::Plan qkv, proj, first, down, output;
+};
+
+}  // namespace
+
+void require_sampling(const Sampling& s) {
+  days::require(s.temperature >= 0 && s.temperature <= 100, "a temperature is 0 to 100, not", s.temperature);
+  days::require(s.top_k >= 0 && s.top_k <= kMostCandidates, "top_k is 0 (all) to 256, not", s.top_k);
+  days::require(s.top_p >= 0 && s.top_p <= 1, "top_p is 0 to 1, not", s.top_p);
+}
+
+template <class T>
+struct Generator<T>::State {
+  State(const Model& model, const Size& s) : config(model.config), size(s) {
+    require_config(config);
+    require_weights(config, model.weights);
+    days::require(s.sequences > 0 && s.sequences <= 1024, "1 to 1024 texts are written at once, not",
+                  s.sequences);
+    days::require(s.chunk > 0 && s.chunk <= 65536, "a chunk has 1 to 65536 tokens, not", s.chunk);
+    most_pages = days::ceil_div(config.context, kPage);
+    const int64_t all = int64_t{s.sequences} * most_pages;
+    days::require(s.pages >= 0 && s.pages <= all && all <= 1 << 24,
+                  "pages are 0 (enough) to those of all texts, and at most 2^24, not", s.pages);
+    pages = s.pages == 0 ? static_cast<int>(all) : s.pages;
+    size.chunk = std::min(s.chunk, config.context);
+    most_rows = std::max(size.chunk, s.sequences);
+    tied = model.weights.output.empty();
+    has_places = !model.weights.positions.empty();
+    // Twice over the same code: how much memory, then where in it.
+    lay_out();
+    arena = days::DeviceMemory(used);
+    lay_out();
+    upload(model.weights);
+    pinned = std::make_unique<days::PinnedBuffer<char>>(there.bytes());
+    pinned_rows = std::make_unique<days::PinnedBuffer<int32_t>>(3 * static_cast<size_t>(most_rows));
+    pinned_chosen = std::make_unique<days::PinnedBuffer<int32_t>>(static_cast<size_t>(s.sequences));
+    std::fill_n(pinned_rows->data(), pinned_rows->size(), 0);
+    here = {pinned->data(), s.sequences, most_pages};
+    for (int page = pages - 1; page >= 0; --page) free_pages.push_back(page);
+    for (int slot = s.sequences - 1; slot >= 0; --slot) free_slots.push_back(slot);
+    texts.resize(static_cast<size_t>(s.sequences));
+    for (int i = 0; i < s.sequences; ++i) {
+      here.choices()[i] = Choice{};
+      here.lengths()[i] = 0;
+      here.row_slots()[i] = -1;
+    }
+    std::fill_n(here.table(), int64_t{s.sequences} * most_pages, 0);
+    for (int rows = 1;; rows = std::min(2 * rows, s.sequences)) {
+      graphs.push_back({rows, std::make_unique<days::Graph>(stream, [&] { queue_decode(rows); })});
+      if (rows == s.sequences) break;
+    }
+  }
+
+  template <class U>
+  U* take(size_t n) {
+    const size_t at = used;
+    used = days::round_up(used + n * sizeof(U), size_t{256});
+    return arena.bytes() == 0 ? nullptr : reinterpret_cast<U*>(static_cast<char*>(arena.data()) + at);
+  }
+
+  // What the host says of the slots, once on the device and once, pinned, here.
+  struct Said {
+    char* data = nullptr;
+    int sequences = 0, most_pages = 0;
+    size_t bytes() const {
+      return static_cast<size_t>(sequences) *
+             (sizeof(Choice) + sizeof(int32_t) * (2 + static_cast<size_t>(most_pages)));
+    }
+    Choice* choices() const { return reinterpret_cast<Choice*>(data); }
+    int32_t* lengths() const { return reinterpret_cast<int32_t*>(choices() + sequences); }
+    int32_t* row_slots() const { return lengths() + sequences; }
+    int32_t* table() const { return row_slots() + sequences; }
+  };
+
+  void lay_out() {
+    const Config& c = config;
+    const auto n = [](int64_t rows, int64_t cols) { return static_cast<size_t>(rows * cols); };
+    used = 0;
+    tokens = take<T>(n(c.padded_vocab, c.width));
+    positions = has_places ? take<T>(n(c.context, c.width)) : nullptr;
+    output = tied ? tokens : take<T>(n(c.padded_vocab, c.width));
+    norm = take<T>(n(1, c.width));
+    norm_bias = take<T>(n(1, c.width));
+    layers.clear();
+    const size_t of_cache = n(pages, int64_t{kPage} * c.kv_heads * c.head_dim);
+    for (int l = 0; l < c.layers; ++l) {
+      DeviceLayer<T> d{};
+      d.norm1 = take<T>(n(1, c.width));
+      d.norm1_bias = take<T>(n(1, c.width));
+      d.qkv = take<T>(n(c.qkv_width(), c.width));
+      d.qkv_bias = take<T>(n(1, c.qkv_width()));
+      d.proj = take<T>(n(c.width, c.q_width()));
+      d.proj_bias = take<T>(n(1, c.width));
+      d.norm2 = take<T>(n(1, c.width));
+      d.norm2_bias = take<T>(n(1, c.width));
+      d.first = take<T>(n(c.first_width(), c.width));
+      d.first_bias = take<T>(n(1, c.first_width()));
+      d.down = take<T>(n(c.width, c.inner));
+      d.down_bias = take<T>(n(1, c.width));
+      d.keys = take<T>(of_cache);
+      d.values = take<T>(of_cache);
+      layers.push_back(d);
+    }
+    frequency = take<float>(n(1, c.head_dim / 2));
+    there = {take<char>(Said{nullptr, size.sequences, most_pages}.bytes()), size.sequences, most_pages};
+    last = take<int32_t>(n(1, size.sequences));
+    prompt_rows = take<int32_t>(n(3, most_rows));
+    decode_tokens = take<int32_t>(n(1, size.sequences));
+    decode_positions = take<int32_t>(n(1, size.sequences));
+    chosen = take<int32_t>(n(1, size.sequences));
+    x = take<T>(n(most_rows, c.width));
+    normal = take<T>(n(most_rows, c.width));
+    qkv = take<T>(n(most_rows, c.qkv_width()));
+    attended = take<T>(n(most_rows, c.q_width()));
+    first = take<T>(n(most_rows, c.first_width()));
+    inner = c.inner_kind == Inner::kSwiGlu ? take<T>(n(most_rows, c.inner)) : first;
+    mean = take<float>(n(1, most_rows));
+    rstd = take<float>(n(1, most_rows));
+    logits = take<float>(n(size.sequences, c.padded_vocab));
+    workspace.bytes = std::max(plan(size.sequences, &of_decode), plan(size.chunk, &of_prompt));
+    workspace.data = take<char>(workspace.bytes);
+  }
+
+  // y = x w^T, with w (out, in).
+  template <class Out>
+  Product<T, Out> product(const T* from, const T* w, Out* to, int rows, int out, int in) const {
+    return {.a = {from, in},
+            .b = {w, in},
+            .c = {to, out},
+            .m = rows,
+            .n = out,
+            .k = in,
+            .op_b = Op::kT,
+            .path = kPath};
+  }
+  // Returns the bytes of workspace that they need.
+  size_t plan(int rows, Plans* plans) const {
+    const Config& c = config;
+    const DeviceLayer<T>& l = layers[0];
+    const model::Target target = model::target_here();
+    plans->qkv = plan_of(product(normal, l.qkv, qkv, rows, c.qkv_width(), c.width), target);
+    plans->proj = plan_of(product(attended, l.proj, x, rows, c.width, c.q_width()), target);
+    plans->first = plan_of(product(normal, l.first, first, rows, c.first_width(), c.width), target);
+    plans->down = plan_of(product(inner, l.down, x, rows, c.width, c.inner), target);
+    plans->output = plan_of(
+        product(normal, output, logits, std::min(rows, size.sequences), c.padded_vocab, c.width), target);
+    return std::max({plans->qkv.workspace, plans->proj.workspace, plans->first.workspace,
+                     plans->down.workspace, plans->output.workspace});
+  }
+  template <class Out>
+  void multiply(Product<T, Out> p, const model::Plan& plan) const {
+    p.path = plan.path;
+    p.split = plan.split;
+    p.workspace = workspace;
+    model::multiply(p, stream);
+  }
+
+  void put(T* to, const std::vector<float>& from) const {
+    if constexpr (std::is_same_v<T, float>) {
+      CUDA_CHECK(
+          cudaMemcpyAsync(to, from.data(), from.size() * sizeof(float), cudaMemcpyHostToDevice, stream));
+      CUDA_CHECK(cudaStreamSynchronize(stream));
+    } else {
+      std::vector<T> rounded;
+      rounded.reserve(from.size());
+      for (const float value : from) rounded.push_back(T(value));
+      CUDA_CHECK(
+          cudaMemcpyAsync(to, rounded.data(), rounded.size() * sizeof(T), cudaMemcpyHostToDevice, stream));
+      CUDA_CHECK(cudaStreamSynchronize(stream));
+    }
+  }
+  void upload(const Weights& w) const {
+    put(tokens, w.tokens);
+    put(positions, w.positions);
+    if (!tied) put(output, w.output);
+    put(norm, w.norm);
+    put(norm_bias, w.norm_bias);
+    for (size_t l = 0; l < layers.size(); ++l) {
+      const DeviceLayer<T>& to = layers[l];
+      const Weights::Layer& from = w.layers[l];
+      put(to.norm1, from.norm1);
+      put(to.norm1_bias, from.norm1_bias);
+      put(to.qkv, from.qkv);
+      put(to.qkv_bias, from.qkv_bias);
+      put(to.proj, from.proj);
+      put(to.proj_bias, from.proj_bias);
+      put(to.norm2, from.norm2);
+      put(to.norm2_bias, from.norm2_bias);
+      put(to.first, from.first);
+      put(to.first_bias, from.first_bias);
+      put(to.down, from.down);
+      put(to.down_bias, from.down_bias);
+    }
+    std::vector<float> turns;
+    for (int i = 0; i < config.head_dim / 2; ++i)
+      turns.push_back(static_cast<float>(std::pow(config.base, -2.0 * i / config.head_dim)));
+    CUDA_CHECK(cudaMemcpyAsync(frequency, turns.data(), turns.size() * sizeof(float), cudaMemcpyHostToDevice,
+                               stream));
+    CUDA_CHECK(cudaStreamSynchronize(stream));
+  }
+
+  Slots slots() const { return {there.lengths(), last, there.choices(), there.table(), most_pages}; }
+
+  void normalize(const T* from, const T* gamma, const T* beta, T* to, int rows) const {
+    if (config.norm == Norm::kLayer) {
+      day12::layer_norm_persistent<T>({from, gamma, beta, to, mean, rstd, rows, config.width, config.eps},
+                                      stream);
+    } else {
+      rms_norm(from, gamma, to, rows, config.width, config.eps, stream);
+    }
+  }
+  // All layers. x holds the rows that leave the last one.
+  void queue_layers(const Rows& rows, int count, const Plans& plans) const {
+    const Config& c = config;
+    embed(tokens, positions, rows, x, count, c.vocab, c.width, stream);
+    const auto with_bias = [&](auto& p, const T* bias, Epilogue with, Epilogue without) {
+      p.epilogue = c.has_biases ? with : without;
+      if (c.has_biases) p.bias = bias;
+    };
+    for (const DeviceLayer<T>& l : layers) {
+      normalize(x, l.norm1, l.norm1_bias, normal, count);
+      auto to_qkv = product(normal, l.qkv, qkv, count, c.qkv_width(), c.width);
+      with_bias(to_qkv, l.qkv_bias, Epilogue::kBias, Epilogue::kNone);
+      multiply(to_qkv, plans.qkv);
+      const Attend<T> attention{
+          qkv,   l.keys,  l.values,   attended,   c.places == Places::kTurned ? frequency : nullptr,
+          count, c.heads, c.kv_heads, c.head_dim, 1 / std::sqrt(static_cast<float>(c.head_dim))};
+      append(attention, rows, slots(), stream);
+      attend(attention, rows, slots(), stream);
+      auto proj = product(attended, l.proj, x, count, c.width, c.q_width());
+      with_bias(proj, l.proj_bias, Epilogue::kBiasResidual, Epilogue::kResidual);
+      proj.residual = {x, c.width};
+      multiply(proj, plans.proj);
+      normalize(x, l.norm2, l.norm2_bias, normal, count);
+      auto to_first = product(normal, l.first, first, count, c.first_width(), c.width);
+      if (c.inner_kind == Inner::kGelu) {
+        to_first.epilogue = Epilogue::kBiasGelu;
+        to_first.bias = l.first_bias;
+        multiply(to_first, plans.first);
+      } else {
+        with_bias(to_first, l.first_bias, Epilogue::kBias, Epilogue::kNone);
+        multiply(to_first, plans.first);
+        silu_gate(first, inner, count, c.inner, stream);
+      }
+      auto down = product(inner, l.down, x, count, c.width, c.inner);
+      with_bias(down, l.down_bias, Epilogue::kBiasResidual, Epilogue::kResidual);
+      down.residual = {x, c.width};
+      multiply(down, plans.down);
+    }
+  }
+  // The logits of `count` rows from `begin` on, and their tokens.
+  void queue_choice(const Rows& rows, int begin, int count, const Plans& plans) const {
+    const Config& c = config;
+    normalize(x + int64_t{begin} * c.width, norm, norm_bias, normal, count);
+    multiply(product(normal, output, logits, count, c.padded_vocab, c.width), plans.output);
+    choose(logits, c.padded_vocab, c.vocab, rows.slots + begin, rows.positions + begin, slots(), chosen,
+           count, stream);
+  }
+  void queue_decode(int count) const {
+    const Rows rows{there.row_slots(), decode_tokens, decode_positions};
+    take_last(rows, slots(), count, stream);
+    queue_layers(rows, count, of_decode);
+    queue_choice(rows, 0, count, of_decode);
+  }
+
+  // ---- what the host keeps of a text ----
+
+  struct Text {
+    bool used = false;
+    std::vector<int32_t> prompt;
+    int length = 0;  // in the cache
+    std::vector<int32_t> pages;
+    int row = -1;  // of the logits, where the last step gave it a token
+    bool ready() const { return used && length >= static_cast<int>(prompt.size()); }
+  };
+  bool decodes(const Text& text) const { return text.ready() && text.length < config.context; }
+  // Whether its next token begins a page.
+  static bool wants_page(const Text& text) {
+    return text.length == kPage * static_cast<int>(text.pages.size());
+  }
+  void take_page(int slot) {
+    Text& text = texts[static_cast<size_t>(slot)];
+    here.table()[int64_t{slot} * most_pages + std::ssize(text.pages)] = free_pages.back();
+    text.pages.push_back(free_pages.back());
+    free_pages.pop_back();
+    changed = true;
+  }
+  Text& text_of(int slot) {
+    days::require(slot >= 0 && slot < size.sequences && texts[static_cast<size_t>(slot)].used,
+                  "no text has the slot", slot);
+    return texts[static_cast<size_t>(slot)];
+  }
+  void say() {
+    if (!changed) return;
+    CUDA_CHECK(cudaMemcpyAsync(there.data, here.data, here.bytes(), cudaMemcpyHostToDevice, stream));
+    changed = false;
+  }
+  void forget_rows() {
+    for (Text& text : texts) text.row = -1;
+  }
+
+  Config config;
+  Size size;
+  int most_pages = 0, pages = 0, most_rows = 0;
+  bool tied = true, has_places = false;
+  days::Stream stream;
+  days::DeviceMemory arena;
+  size_t used = 0;
+
+  T *tokens = nullptr, *positions = nullptr, *output = nullptr, *norm = nullptr, *norm_bias = nullptr;
+  std::vector<DeviceLayer<T>> layers;
+  float* frequency = nullptr;
+  Said there;
+  int32_t *last = nullptr, *prompt_rows = nullptr, *decode_tokens = nullptr, *decode_positions = nullptr,
+          *chosen = nullptr;
+  T *x = nullptr, *normal = nullptr, *qkv = nullptr, *attended = nullptr, *first = nullptr, *inner = nullptr;
+  float *mean = nullptr, *rstd = nullptr, *logits = nullptr;
+  days::Workspace workspace;
+  Plans of_decode, of_prompt;
+
+  std::unique_ptr<days::PinnedBuffer<char>> pinned;
+  std::unique_ptr<days::PinnedBuffer<int32_t>> pinned_rows, pinned_chosen;
+  Said here;
+  bool changed = true;
+  std::vector<Text> texts;
+  std::vector<int32_t> free_pages, free_slots;
+  std::deque<int> waiting;  // slots whose prompts are not computed
+  struct Captured {
+    int rows;
+    std::unique_ptr<days::Graph> graph;
+  };
+  std::vector<Captured> graphs;
+};
+
+template <class T>
+Generator<T>::Generator(const Model& model, const Size& size)
+    : state_(std::make_unique<State>(model, size)) {}
+template <class T>
+Generator<T>::~Generator() = default;
+
+template <class T>
+const Config& Generator<T>::config() const {
+  return state_->config;
+}
+template <class T>
+size_t Generator<T>::bytes() const {
+  return state_->used;
+}
+template <class T>
+int Generator<T>::free_slots() const {
+  return static_cast<int>(state_->free_slots.size());
+}
+template <class T>
+int Generator<T>::free_pages() const {
+  return static_cast<int>(state_->free_pages.size());
+}
+
+template <class T>
+std::optional<int> Generator<T>::add(std::span<const int32_t> prompt, const Sampling& sampling) {
+  State& s = *state_;
+  require_sampling(sampling);
+  days::require(!prompt.empty(), "a prompt has at least one token");
+  days::require(std::ssize(prompt) <= s.config.context, "a prompt has at most the context's tokens,",
+                s.config.context, "; it has", prompt.size());
+  for (const int32_t token : prompt)
+    days::require(token >= 0 && token < s.config.vocab, "a token is none of the vocabulary:", token);
+  const int wanted = days::ceil_div(static_cast<int>(prompt.size()), kPage);
+  days::require(wanted <= s.pages, "a prompt needs more pages than there are:", wanted);
+  if (s.free_slots.empty() || wanted > free_pages()) return std::nullopt;
+  const int slot = s.free_slots.back();
+  s.free_slots.pop_back();
+  typename State::Text& text = s.texts[static_cast<size_t>(slot)];
+  text.used = true;
+  text.prompt.assign(prompt.begin(), prompt.end());
+  text.length = 0;
+  text.row = -1;
+  for (int i = 0; i < wanted; ++i) s.take_page(slot);
+  s.here.choices()[slot] = {sampling.seed, sampling.temperature, sampling.top_p, sampling.top_k};
+  s.changed = true;
+  s.waiting.push_back(slot);
+  return slot;
+}
+
+template <class T>
+void Generator<T>::remove(int slot) {
+  State& s = *state_;
+  typename State::Text& text = s.text_of(slot);
+  text.used = false;
+  for (const int32_t page : text.pages) s.free_pages.push_back(page);
+  text.pages.clear();
+  s.free_slots.push_back(slot);
+  std::erase(s.waiting, slot);
+}
+
+template <class T>
+bool Generator<T>::has_prompts() const {
+  return !state_->waiting.empty();
+}
+
+template <class T>
+std::optional<Token> Generator<T>::prefill() {
+  State& s = *state_;
+  if (s.waiting.empty()) return std::nullopt;
+  s.forget_rows();
+  const int slot = s.waiting.front();
+  typename State::Text& text = s.texts[static_cast<size_t>(slot)];
+  const int count = std::min(s.size.chunk, static_cast<int>(text.prompt.size()) - text.length);
+  const int most = s.most_rows;
+  int32_t* const rows = s.pinned_rows->data();
+  for (int i = 0; i < count; ++i) {
+    rows[i] = slot;
+    rows[most + i] = text.prompt[static_cast<size_t>(text.length + i)];
+    rows[2 * most + i] = text.length + i;
+  }
+  s.say();
+  CUDA_CHECK(cudaMemcpyAsync(s.prompt_rows, rows, 3 * static_cast<size_t>(most) * sizeof(int32_t),
+                             cudaMemcpyHostToDevice, s.stream));
+  const Rows on_device{s.prompt_rows, s.prompt_rows + most, s.prompt_rows + 2 * most};
+  s.queue_layers(on_device, count, s.of_prompt);
+  text.length += count;
+  std::optional<Token> first;
+  if (text.ready()) {
+    // By the plans of a decode step: the row count is one of its own.
+    s.queue_choice(on_device, count - 1, 1, s.of_decode);
+    CUDA_CHECK(cudaMemcpyAsync(s.pinned_chosen->data(), s.chosen, sizeof(int32_t), cudaMemcpyDeviceToHost,
+                               s.stream));
+  }
+  CUDA_CHECK(cudaStreamSynchronize(s.stream));
+  if (text.ready()) {
+    s.here.lengths()[slot] = text.length;
+    text.row = 0;
+    s.waiting.pop_front();
+    first = {slot, (*s.pinned_chosen)[0]};
+  }
+  return first;
+}
+
+template <class T>
+int Generator<T>::missing_pages() const {
+  int wanted = 0;
+  for (const typename State::Text& text : state_->texts)
+    wanted += state_->decodes(text) && State::wants_page(text) ? 1 : 0;
+  return std::max(0, wanted - free_pages());
+}
+
+template <class T>
+std::vector<Token> Generator<T>::decode() {
+  State& s = *state_;
+  days::require(missing_pages() == 0, "a step needs pages that are not free:", missing_pages());
+  s.forget_rows();
+  std::vector<Token> tokens;
+  for (int slot = 0; slot < s.size.sequences; ++slot) {
+    typename State::Text& text = s.texts[static_cast<size_t>(slot)];
+    if (!s.decodes(text)) continue;
+    if (State::wants_page(text)) s.take_page(slot);
+    text.row = static_cast<int>(tokens.size());
+    tokens.push_back({slot, -1});
+  }
+  if (tokens.empty()) return tokens;
+  const auto count = static_cast<int>(tokens.size());
+  const auto captured =
+      std::find_if(s.graphs.begin(), s.graphs.end(), [&](const auto& g) { return g.rows >= count; });
+  for (int row = 0; row < s.size.sequences; ++row) {
+    const int32_t slot = row < count ? tokens[static_cast<size_t>(row)].slot : -1;
+    s.changed = s.changed || s.here.row_slots()[row] != slot;
+    s.here.row_slots()[row] = slot;
+  }
+  s.say();
+  captured->graph->launch(s.stream);
+  CUDA_CHECK(cudaMemcpyAsync(s.pinned_chosen->data(), s.chosen, static_cast<size_t>(count) * sizeof(int32_t),
+                             cudaMemcpyDeviceToHost, s.stream));
+  CUDA_CHECK(cudaStreamSynchronize(s.stream));
+  for (Token& one : tokens) {
+    typename State::Text& text = s.texts[static_cast<size_t>(one.slot)];
+    one.token = (*s.pinned_chosen)[static_cast<size_t>(text.row)];
+    s.here.lengths()[one.slot] = ++text.length;
+  }
+  return tokens;
+}
+
+template <class T>
+int Generator<T>::length(int slot) const {
+  return state_->text_of(slot).length;
+}
+
+template <class T>
+std::vector<float> Generator<T>::logits(int slot) const {
+  State& s = *state_;
+  const int row = s.text_of(slot).row;
+  days::require(row >= 0, "the last step gave no token to the slot", slot);
+  std::vector<float> values(static_cast<size_t>(s.config.vocab));
+  CUDA_CHECK(cudaMemcpyAsync(values.data(), s.logits + int64_t{row} * s.config.padded_vocab,
+                             values.size() * sizeof(float), cudaMemcpyDeviceToHost, s.stream));
+  CUDA_CHECK(cudaStreamSynchronize(s.stream));
+  return values;
+}
+
+template class Generator<float>;
+template class Generator<days::half>;
+template class Generator<days::bf16>;
+
+}  // namespace serve

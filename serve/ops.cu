@@ -1,0 +1,391 @@
+// SPDX-License-Identifier: MIT
+#include "serve/ops.h"
+
+#include <cmath>
+
+#include "common/check.h"
+#include "common/random.h"
+#include "common/util.h"
+
+namespace serve {
+namespace {
+
+using days::kWarpSize;
+
+constexpr int kThreads = 256;
+constexpr unsigned kAll = 0xffffffffu;
+
+unsigned blocks_of(int64_t n) {
+  return days::grid_of(n, kThreads, "serve");
+}
+__device__ int64_t index() {
+  return int64_t{blockIdx.x} * kThreads + threadIdx.x;
+}
+
+__global__ void __launch_bounds__(kThreads) take_last_kernel(Rows rows, Slots slots, int count) {
+  const int64_t row = index();
+  if (row >= count) return;
+  const int32_t slot = rows.slots[row];
+  rows.tokens[row] = slot < 0 ? 0 : slots.last[slot];
+  rows.positions[row] = slot < 0 ? 0 : slots.lengths[slot];
+}
+
+template <class T>
+__global__ void __launch_bounds__(kThreads)
+    embed_kernel(const T* tokens, const T* positions, Rows rows, T* x, int64_t n, int vocab, int width) {
+  const int64_t i = index();
+  if (i >= n) return;
+  const int64_t row = i / width, col = i % width;
+  const int32_t token = rows.tokens[row];
+  float value = NAN;
+  if (token >= 0 && token < vocab) {
+    value = static_cast<float>(tokens[int64_t{token} * width + col]);
+    if (positions != nullptr)
+      value += static_cast<float>(positions[int64_t{rows.positions[row]} * width + col]);
+  }
+  x[i] = T(value);
+}
+
+// A warp has a row.
+template <class T>
+__global__ void __launch_bounds__(kThreads)
+    rms_norm_kernel(const T* x, const T* gamma, T* y, int rows, int width, float eps) {
+  const int64_t row = index() / kWarpSize;
+  const int lane = static_cast<int>(threadIdx.x) % kWarpSize;
+  if (row >= rows) return;
+  float sum = 0;
+  for (int col = lane; col < width; col += kWarpSize) {
+    const float value = static_cast<float>(x[row * width + col]);
+    sum += value * value;
+  }
+  for (int other = kWarpSize / 2; other > 0; other /= 2) sum += __shfl_xor_sync(kAll, sum, other);
+  const float by = 1 / sqrtf(sum / static_cast<float>(width) + eps);
+  for (int col = lane; col < width; col += kWarpSize) {
+    const T normal = T(static_cast<float>(x[row * width + col]) * by);
+    y[row * width + col] = T(static_cast<float>(normal) * static_cast<float>(gamma[col]));
+  }
+}
+
+template <class T>
+__global__ void __launch_bounds__(kThreads) silu_gate_kernel(const T* gate_up, T* y, int64_t n, int inner) {
+  const int64_t i = index();
+  if (i >= n) return;
+  const int64_t row = i / inner, col = i % inner;
+  const float gate = static_cast<float>(gate_up[2 * row * inner + col]),
+              up = static_cast<float>(gate_up[(2 * row + 1) * inner + col]);
+  y[i] = T(gate / (1 + expf(-gate)) * up);
+}
+
+// Where row `position` of a sequence and kv head lies in keys and values.
+template <class T>
+__device__ int64_t place_of(const Attend<T>& p, const Slots& slots, int32_t slot, int position, int kv_head) {
+  const int32_t page = slots.table[int64_t{slot} * slots.most_pages + position / kPage];
+  return ((int64_t{page} * p.kv_heads + kv_head) * kPage + position % kPage) * p.dim;
+}
+
+// A thread has a pair of q or k, elements i and dim / 2 + i of a head, or two of v.
+template <class T>
+__global__ void __launch_bounds__(kThreads) append_kernel(Attend<T> p, Rows rows, Slots slots, int64_t n) {
+  const int64_t at = index();
+  if (at >= n) return;
+  const int half = p.dim / 2, all = p.heads + 2 * p.kv_heads;
+  const int i = static_cast<int>(at % half), head = static_cast<int>(at / half % all);
+  const int64_t row = at / half / all;
+  const int32_t slot = rows.slots[row];
+  if (slot < 0) return;
+  const int position = rows.positions[row];
+  T* const from = p.qkv + (row * all + head) * p.dim;
+  T first = from[i], second = from[half + i];
+  if (p.frequency != nullptr && head < p.heads + p.kv_heads) {
+    const float angle = static_cast<float>(position) * p.frequency[i];
+    const float c = cosf(angle), s = sinf(angle), a = static_cast<float>(first),
+                b = static_cast<float>(second);
+    first = T(a * c - b * s);
+    second = T(a * s + b * c);
+    if (head < p.heads) {
+      from[i] = first;
+      from[half + i] = second;
+    }
+  }
+  if (head < p.heads) return;
+  const bool is_key = head < p.heads + p.kv_heads;
+  const int kv_head = head - p.heads - (is_key ? 0 : p.kv_heads);
+  T* const to = (is_key ? p.keys : p.values) + place_of(p, slots, slot, position, kv_head);
+  to[i] = first;
+  to[half + i] = second;
+}
+
+// A block has a row and a head, and its warps take 32 keys by turns: a lane has a key's score, then elements of the sum. Each warp keeps
+// sums relative to the greatest score that it has seen; at last the first warp adds those of all, in order.
+constexpr int kWarps = 4, kMostDim = 128;
+template <class T>
+__global__ void __launch_bounds__(kWarps* kWarpSize) attend_kernel(Attend<T> p, Rows rows, Slots slots) {
+  __shared__ float q[kMostDim];
+  __shared__ float sums[kWarps][kMostDim], most_of[kWarps], total_of[kWarps];
+  const int row = static_cast<int>(blockIdx.x), head = static_cast<int>(blockIdx.y);
+  const int thread = static_cast<int>(threadIdx.x), lane = thread % kWarpSize, warp = thread / kWarpSize;
+  const int32_t slot = rows.slots[row];
+  T* const o = p.o + (int64_t{row} * p.heads + head) * p.dim;
+  if (slot < 0) {  // all threads of the block
+    for (int d = thread; d < p.dim; d += kWarps * kWarpSize) o[d] = T(0.0f);
+    return;
+  }
+  const T* const from = p.qkv + (int64_t{row} * (p.heads + 2 * p.kv_heads) + head) * p.dim;
+  for (int d = thread; d < p.dim; d += kWarps * kWarpSize) q[d] = static_cast<float>(from[d]) * p.scale;
+  __syncthreads();
+  const int keys = rows.positions[row] + 1, kv_head = head / (p.heads / p.kv_heads);
+  constexpr int kEach = kMostDim / kWarpSize;
+  float most = -INFINITY, total = 0, sum[kEach] = {};
+  for (int begin = warp * kWarpSize; begin < keys; begin += kWarps * kWarpSize) {
+    const int key = begin + lane;
+    int64_t at = 0;
+    float score = -INFINITY;
+    if (key < keys) {
+      at = place_of(p, slots, slot, key, kv_head);
+      score = 0;
+      for (int d = 0; d < p.dim; ++d) score += q[d] * static_cast<float>(p.keys[at + d]);
+    }
+    float greatest = score;
+    for (int other = kWarpSize / 2; other > 0; other /= 2)
+      greatest = fmaxf(greatest, __shfl_xor_sync(kAll, greatest, other));
+    const float now = fmaxf(most, greatest);
+    const float shrinks = expf(most - now);
+    const float weight = key < keys ? expf(score - now) : 0;
+    float added = weight;
+    for (int other = kWarpSize / 2; other > 0; other /= 2) added += __shfl_xor_sync(kAll, added, other);
+    total = total * shrinks + added;
+    for (int e = 0; e < kEach; ++e) sum[e] *= shrinks;
+    const int here = min(kWarpSize, keys - begin);
+    for (int j = 0; j < here; ++j) {
+      const float of_key = __shfl_sync(kAll, weight, j);
+      const int64_t value = __shfl_sync(kAll, at, j);
+      for (int e = 0; e < kEach; ++e)
+        if (const int d = e * kWarpSize + lane; d < p.dim)
+          sum[e] += of_key * static_cast<float>(p.values[value + d]);
+    }
+    most = now;
+  }
+  for (int e = 0; e < kEach; ++e) sums[warp][e * kWarpSize + lane] = sum[e];
+  if (lane == 0) {
+    most_of[warp] = most;
+    total_of[warp] = total;
+  }
+  __syncthreads();
+  for (int d = thread; d < p.dim; d += kWarps * kWarpSize) {
+    float greatest = most_of[0];  // the first warp has a key
+    for (int w = 1; w < kWarps; ++w) greatest = fmaxf(greatest, most_of[w]);
+    float value = 0, of_all = 0;
+    for (int w = 0; w < kWarps; ++w) {
+      const float by = expf(most_of[w] - greatest);
+      value += sums[w][d] * by;
+      of_all += total_of[w] * by;
+    }
+    o[d] = T(value / of_all);
+  }
+}
+
+// ---- choosing ----
+
+constexpr int kChooseThreads = 256, kDigits = 256;
+static_assert(kChooseThreads == kMostCandidates && kChooseThreads == kDigits);
+
+// Greater for a greater value and, of equals, for a lower id. Both zeros are equal.
+__device__ uint64_t key_of(float value, int id) {
+  const uint32_t bits = __float_as_uint(value == 0 ? 0.0f : value);
+  const uint32_t ordered = (bits & 0x80000000u) != 0 ? ~bits : bits | 0x80000000u;
+  return uint64_t{ordered} << 32 | ~static_cast<uint32_t>(id);
+}
+__device__ int id_of(uint64_t key) {
+  return static_cast<int>(~static_cast<uint32_t>(key));
+}
+__device__ float value_of(uint64_t key) {
+  const auto ordered = static_cast<uint32_t>(key >> 32);
+  return __uint_as_float((ordered & 0x80000000u) != 0 ? ordered ^ 0x80000000u : ~ordered);
+}
+
+// -log(-log(u)), with u from 32 bits, never 0 nor 1.
+__device__ float gumbel(uint64_t seed, int id) {
+  const auto bits = static_cast<uint32_t>(days::random_bits(seed, static_cast<uint64_t>(id)) >> 32);
+  const double u = (static_cast<double>(bits) + 0.5) / 4294967296.0;
+  return static_cast<float>(-log(-log(u)));
+}
+
+// The greatest of all threads' keys, for all of them.
+__device__ uint64_t greatest_of(uint64_t key, uint64_t* shared) {
+  unsigned long long most = key;
+  for (int other = kWarpSize / 2; other > 0; other /= 2) {
+    const unsigned long long theirs = __shfl_xor_sync(kAll, most, other);
+    most = theirs > most ? theirs : most;
+  }
+  __syncthreads();
+  if (threadIdx.x % kWarpSize == 0) shared[threadIdx.x / kWarpSize] = most;
+  __syncthreads();
+  uint64_t all = shared[0];
+  for (int warp = 1; warp < kChooseThreads / kWarpSize; ++warp) all = shared[warp] > all ? shared[warp] : all;
+  __syncthreads();
+  return all;
+}
+
+// A block has a row.
+__global__ void __launch_bounds__(kChooseThreads)
+    choose_kernel(const float* logits, int64_t pitch, int vocab, const int32_t* row_slots,
+                  const int32_t* positions, Slots slots, int32_t* chosen) {
+  __shared__ uint64_t keys[kMostCandidates];
+  __shared__ int counts[kDigits];
+  __shared__ int taken;
+  __shared__ uint64_t prefix;
+  __shared__ int missing;
+  const int row = static_cast<int>(blockIdx.x), thread = static_cast<int>(threadIdx.x);
+  const int32_t slot = row_slots[row];
+  if (slot < 0) {
+    if (thread == 0) chosen[row] = -1;
+    return;
+  }
+  const float* const of_row = logits + row * pitch;
+  const Choice choice = slots.choices[slot];
+  // The token will stand behind this position: its chance is its own.
+  const uint64_t seed = days::random_bits(choice.seed, static_cast<uint64_t>(positions[row]));
+
+  uint64_t best = 0;
+  bool bad = false;
+  for (int id = thread; id < vocab; id += kChooseThreads) {
+    const float value = of_row[id];
+    bad = bad || !(value < INFINITY);
+    const uint64_t key = key_of(value, id);
+    best = key > best ? key : best;
+  }
+  bad = __syncthreads_or(bad) != 0;
+  best = greatest_of(best, keys);
+  int token = id_of(best);
+  const float most = value_of(best);
+  const bool narrowed = choice.top_k > 0 || choice.top_p < 1;
+  if (!bad && choice.temperature > 0 && !narrowed) {
+    uint64_t luckiest = 0;
+    for (int id = thread; id < vocab; id += kChooseThreads) {
+      const uint64_t key = key_of((of_row[id] - most) / choice.temperature + gumbel(seed, id), id);
+      luckiest = key > luckiest ? key : luckiest;
+    }
+    token = id_of(greatest_of(luckiest, keys));
+  } else if (!bad && choice.temperature > 0) {
+    const int wanted = choice.top_k > 0 ? choice.top_k : kMostCandidates;
+    const int k = min(min(wanted, kMostCandidates), vocab);
+    // The k-th greatest key, a digit at a time: of each digit how many keys have it, behind those digits that are known.
+    if (thread == 0) {
+      prefix = 0;
+      missing = k;
+      taken = 0;
+    }
+    for (int shift = 56; shift >= 0; shift -= 8) {
+      counts[thread] = 0;
+      __syncthreads();
+      const uint64_t known = prefix;
+      for (int id = thread; id < vocab; id += kChooseThreads) {
+        const uint64_t key = key_of(of_row[id], id);
+        if (shift == 56 || key >> (shift + 8) == known >> (shift + 8))
+          atomicAdd(&counts[key >> shift & 0xff], 1);
+      }
+      __syncthreads();
+      if (thread == 0) {
+        int digit = kDigits - 1;
+        while (counts[digit] < missing) missing -= counts[digit--];
+        prefix = known | static_cast<uint64_t>(digit) << shift;
+      }
+      __syncthreads();
+    }
+    const uint64_t least = prefix;  // keys differ, so that exactly k are not below it
+    keys[thread] = 0;
+    __syncthreads();
+    for (int id = thread; id < vocab; id += kChooseThreads) {
+      const uint64_t key = key_of(of_row[id], id);
+      if (key >= least) keys[atomicAdd(&taken, 1)] = key;
+    }
+    __syncthreads();
+    // Each key's place is how many are greater: whichever order they came in, this one is theirs.
+    const uint64_t mine = keys[thread];
+    int place = 0;
+    for (int i = 0; i < k; ++i) place += keys[i] > mine ? 1 : 0;
+    __syncthreads();
+    if (thread < k) keys[place] = mine;
+    __syncthreads();
+    if (thread == 0) {
+      // How many of them take part.
+      float all = 0;
+      for (int i = 0; i < k; ++i) all += expf((value_of(keys[i]) - most) / choice.temperature);
+      float so_far = 0;
+      int count = 0;
+      do {
+        so_far += expf((value_of(keys[count]) - most) / choice.temperature);
+        ++count;
+      } while (count < k && so_far < choice.top_p * all);
+      taken = count;
+    }
+    __syncthreads();
+    uint64_t luckiest = 0;
+    if (thread < taken) {
+      const int id = id_of(keys[thread]);
+      luckiest = key_of((value_of(keys[thread]) - most) / choice.temperature + gumbel(seed, id), id);
+    }
+    token = id_of(greatest_of(luckiest, keys));
+  }
+  if (thread > 0) return;
+  chosen[row] = bad ? -1 : token;
+  slots.lengths[slot] = positions[row] + 1;
+  if (!bad) slots.last[slot] = token;
+}
+
+}  // namespace
+
+void take_last(const Rows& rows, const Slots& slots, int count, cudaStream_t stream) {
+  take_last_kernel<<<blocks_of(count), kThreads, 0, stream>>>(rows, slots, count);
+  CUDA_CHECK_LAUNCH();
+}
+template <class T>
+void embed(const T* tokens, const T* positions, const Rows& rows, T* x, int count, int vocab, int width,
+           cudaStream_t stream) {
+  const int64_t n = int64_t{count} * width;
+  embed_kernel<<<blocks_of(n), kThreads, 0, stream>>>(tokens, positions, rows, x, n, vocab, width);
+  CUDA_CHECK_LAUNCH();
+}
+template <class T>
+void rms_norm(const T* x, const T* gamma, T* y, int rows, int width, float eps, cudaStream_t stream) {
+  rms_norm_kernel<<<blocks_of(int64_t{rows} * kWarpSize), kThreads, 0, stream>>>(x, gamma, y, rows, width,
+                                                                                 eps);
+  CUDA_CHECK_LAUNCH();
+}
+template <class T>
+void silu_gate(const T* gate_up, T* y, int rows, int inner, cudaStream_t stream) {
+  const int64_t n = int64_t{rows} * inner;
+  silu_gate_kernel<<<blocks_of(n), kThreads, 0, stream>>>(gate_up, y, n, inner);
+  CUDA_CHECK_LAUNCH();
+}
+template <class T>
+void append(const Attend<T>& p, const Rows& rows, const Slots& slots, cudaStream_t stream) {
+  const int64_t n = int64_t{p.count} * (p.heads + 2 * p.kv_heads) * (p.dim / 2);
+  append_kernel<<<blocks_of(n), kThreads, 0, stream>>>(p, rows, slots, n);
+  CUDA_CHECK_LAUNCH();
+}
+template <class T>
+void attend(const Attend<T>& p, const Rows& rows, const Slots& slots, cudaStream_t stream) {
+  days::require(p.dim % kWarpSize == 0 && p.dim <= kMostDim, "a head's dimension is 32 to 128, not", p.dim);
+  const dim3 grid(static_cast<unsigned>(p.count), static_cast<unsigned>(p.heads));
+  attend_kernel<<<grid, kWarps * kWarpSize, 0, stream>>>(p, rows, slots);
+  CUDA_CHECK_LAUNCH();
+}
+void choose(const float* logits, int64_t pitch, int vocab, const int32_t* row_slots, const int32_t* positions,
+            const Slots& slots, int32_t* chosen, int count, cudaStream_t stream) {
+  choose_kernel<<<static_cast<unsigned>(count), kChooseThreads, 0, stream>>>(logits, pitch, vocab, row_slots,
+                                                                             positions, slots, chosen);
+  CUDA_CHECK_LAUNCH();
+}
+
+#define SERVE_OPS(T)                                                                     \
+  template void embed(const T*, const T*, const Rows&, T*, int, int, int, cudaStream_t); \
+  template void rms_norm(const T*, const T*, T*, int, int, float, cudaStream_t);         \
+  template void silu_gate(const T*, T*, int, int, cudaStream_t);                         \
+  template void append(const Attend<T>&, const Rows&, const Slots&, cudaStream_t);       \
+  template void attend(const Attend<T>&, const Rows&, const Slots&, cudaStream_t)
+SERVE_OPS(float);
+SERVE_OPS(days::half);
+SERVE_OPS(days::bf16);
+
+}  // namespace serve
