@@ -399,8 +399,8 @@ int Generator<T>::free_pages() const {
 }
 
 template <class T>
-std::optional<int> Generator<T>::add(std::span<const int32_t> prompt, const Sampling& sampling) {
-  State& s = *state_;
+void Generator<T>::require_text(std::span<const int32_t> prompt, const Sampling& sampling) const {
+  const State& s = *state_;
   require_sampling(sampling);
   days::require(!prompt.empty(), "a prompt has at least one token");
   days::require(std::ssize(prompt) <= s.config.context, "a prompt has at most the context's tokens,",
@@ -409,6 +409,13 @@ std::optional<int> Generator<T>::add(std::span<const int32_t> prompt, const Samp
     days::require(token >= 0 && token < s.config.vocab, "a token is none of the vocabulary:", token);
   const int wanted = days::ceil_div(static_cast<int>(prompt.size()), kPage);
   days::require(wanted <= s.pages, "a prompt needs more pages than there are:", wanted);
+}
+
+template <class T>
+std::optional<int> Generator<T>::add(std::span<const int32_t> prompt, const Sampling& sampling) {
+  require_text(prompt, sampling);
+  State& s = *state_;
+  const int wanted = days::ceil_div(static_cast<int>(prompt.size()), kPage);
   if (s.free_slots.empty() || wanted > free_pages()) return std::nullopt;
   const int slot = s.free_slots.back();
   s.free_slots.pop_back();

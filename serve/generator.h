@@ -61,9 +61,11 @@ class Generator {
   int free_slots() const;
   int free_pages() const;
 
-  // Takes a slot and the pages that the prompt needs, and returns the slot; nothing where either is lacking now. Throws
-  // std::invalid_argument where the prompt is empty, longer than the context or than all pages, or has a token that is none, and as
-  // require_sampling() does. `prompt` is copied.
+  // Throws std::invalid_argument where the prompt is empty, longer than the context or than all pages, or has a token that is none, and
+  // as require_sampling() does.
+  void require_text(std::span<const int32_t> prompt, const Sampling& sampling) const;
+  // Takes a slot and the pages that the prompt needs, and returns the slot; nothing where either is lacking now. Throws as
+  // require_text() does. `prompt` is copied.
   std::optional<int> add(std::span<const int32_t> prompt, const Sampling& sampling);
   // Frees the slot and its pages. Throws std::invalid_argument where the slot is not in use. May stand anywhere between two calls.
   void remove(int slot);
