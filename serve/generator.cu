@@ -88,7 +88,7 @@ struct Generator<T>::State {
       here.row_slots()[i] = -1;
     }
     std::fill_n(here.table(), int64_t{s.sequences} * most_pages, 0);
-    for (int rows = 1;; rows = std::min(2 * rows, s.sequences)) {
+    for (int rows = 1; s.graphs; rows = std::min(2 * rows, s.sequences)) {
       graphs.push_back({rows, std::make_unique<days::Graph>(stream, [&] { queue_decode(rows); })});
       if (rows == s.sequences) break;
     }
@@ -508,15 +508,18 @@ std::vector<Token> Generator<T>::decode() {
   }
   if (tokens.empty()) return tokens;
   const auto count = static_cast<int>(tokens.size());
-  const auto captured =
-      std::find_if(s.graphs.begin(), s.graphs.end(), [&](const auto& g) { return g.rows >= count; });
   for (int row = 0; row < s.size.sequences; ++row) {
     const int32_t slot = row < count ? tokens[static_cast<size_t>(row)].slot : -1;
     s.changed = s.changed || s.here.row_slots()[row] != slot;
     s.here.row_slots()[row] = slot;
   }
   s.say();
-  captured->graph->launch(s.stream);
+  if (s.size.graphs) {
+    const auto fits = [&](const auto& captured) { return captured.rows >= count; };
+    std::find_if(s.graphs.begin(), s.graphs.end(), fits)->graph->launch(s.stream);
+  } else {
+    s.queue_decode(count);
+  }
   CUDA_CHECK(cudaMemcpyAsync(s.pinned_chosen->data(), s.chosen, static_cast<size_t>(count) * sizeof(int32_t),
                              cudaMemcpyDeviceToHost, s.stream));
   CUDA_CHECK(cudaStreamSynchronize(s.stream));

@@ -41,6 +41,7 @@ struct Size {
   int sequences = 32;  // texts at once: 1 to 1024
   int chunk = 512;     // tokens of a prompt that are computed at once
   int pages = 0;       // of 16 tokens each, for all texts; 0: as many as let every text fill the context
+  bool graphs = true;  // false: the host launches each of a step's kernels
 };
 
 struct Token {

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+//
+// GPT inference: the programs in three orders of threads, with a model from a folder; and folders that are none.
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "gpt/files.h"
+#include "gpt/layout.h"
+#include "model/files.h"
+#include "tests/model/files/scratch.h"
+#include "tests/program_tests.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+using days::program_tests::last_line;
+using days::program_tests::Outcome;
+using days::program_tests::run;
+
+#ifdef __SIMT__
+const std::vector<std::string> kOrders = {"normal", "reversed", "shuffle:1"};
+#else
+const std::vector<std::string> kOrders = {"normal"};
+#endif
+
+void runs_well(const std::string& program, const std::string& flags) {
+  for (const std::string& order : kOrders) {
+    const Outcome outcome = run(program, "SIMT_ORDER=" + order, flags);
+    EXPECT_EQ(outcome.code, 0) << outcome.output;
+    const std::string last = last_line(outcome.output);
+    EXPECT_TRUE(last.starts_with("ok: ") || last.starts_with("skip: ")) << outcome.output;
+    EXPECT_EQ(outcome.output.find("[simt-"), std::string::npos) << outcome.output;
+  }
+}
+
+// A model that has learnt nothing, in a folder as day 79 writes it.
+class Speaking : public model::Scratch {
+ protected:
+  void SetUp() override {
+    const std::string text = "It was a truth, and it was universally acknowledged. ";
+    std::string all;
+    for (int i = 0; i < 400; ++i)
+      all += text + static_cast<char>('a' + i % 26) + static_cast<char>('a' + i / 26);
+    std::ofstream(folder() / "text.txt") << all;
+    gpt::write_tokens(folder() / "text.txt", all.size(), 300, folder() / "tokens");
+    const gpt::Layout layout(gpt::config_of("tiny"));
+    gpt::Checkpoint state;
+    state.config = layout.config;
+    state.memory = {gpt::initial_weights(layout, 1), std::vector<float>(layout.elements),
+                    std::vector<float>(layout.elements), 1};
+    at_ = gpt::save(folder(), layout, state, folder() / "tokens");
+  }
+  std::string model() const { return "--model " + at_.string(); }
+  const fs::path& at() const { return at_; }
+  void refuses(const std::string& flags, const std::string& because) {
+    const Outcome outcome = run("day80_generate", "", flags);
+    EXPECT_NE(outcome.code, 0) << outcome.output;
+    std::string text = outcome.output;  // sentences are wrapped
+    for (size_t place; (place = text.find("\n  ")) != std::string::npos;) text.replace(place, 3, " ");
+    EXPECT_NE(text.find(because), std::string::npos) << "lacks: " << because << "\n" << outcome.output;
+  }
+  // What stands behind the model's name, up to the first line of numbers.
+  std::string text_of(const std::string& flags) {
+    const Outcome outcome = run("day80_generate", "", model() + " --check 1 " + flags);
+    EXPECT_EQ(outcome.code, 0) << outcome.output;
+    const size_t begin = outcome.output.find("\n\n"), end = outcome.output.find(" tokens behind ");
+    return outcome.output.substr(begin, end - begin);
+  }
+
+ private:
+  fs::path at_;
+};
+
+TEST_F(Speaking, EachRungSaysTheSame) {
+  runs_well("day80_generate", model() + " --tokens 6");
+  runs_well("day80_generate", model() + " --tokens 3 --percent 0 --precision bf16");
+  const std::string graph = text_of("--tokens 20");
+  EXPECT_EQ(text_of("--tokens 20 --rung cached"), graph);
+  EXPECT_EQ(text_of("--tokens 20 --rung again"), graph);
+  EXPECT_NE(text_of("--tokens 20 --seed 1"), graph);
+  EXPECT_NE(text_of("--tokens 20 --percent 0"), graph);
+  EXPECT_EQ(text_of("--tokens 20 --percent 0"), text_of("--tokens 20 --top-k 1 --seed 5"));
+}
+TEST_F(Speaking, PromptsOfNothingAndOfTheWholeContext) {
+  std::ofstream(folder() / "empty");
+  text_of("--tokens 4 --prompt " + (folder() / "empty").string());
+  // A byte that nothing merges is a token: 64 of them fill the context, and one more may be written.
+  std::ofstream(folder() / "full") << std::string(64, '\x01');
+  const Outcome full = run("day80_generate", "", model() + " --prompt " + (folder() / "full").string());
+  EXPECT_EQ(full.code, 0) << full.output;
+  EXPECT_NE(full.output.find("1 tokens behind 64 of the prompt"), std::string::npos) << full.output;
+  std::ofstream(folder() / "long") << std::string(65, '\x01');
+  refuses(model() + " --prompt " + (folder() / "long").string(), "the model's context is 64");
+}
+TEST_F(Speaking, WhatIsNoModelIsRefused) {
+  refuses("--model " + (folder() / "nothing").string(), "config.json");
+  for (const char* file : {"config.json", "model.safetensors", "vocab.json", "merges.txt"}) {
+    const fs::path away = folder() / "away";
+    fs::rename(at() / file, away);
+    refuses(model(), file);
+    fs::rename(away, at() / file);
+  }
+  refuses(model() + " --percent 10001", "--percent");
+}
+TEST_F(Speaking, ANewTextIsWrittenWhereNoModelIs) {
+  // A course's folder with a text and nothing else.
+  fs::create_directories(folder() / "course" / "corpus");
+  fs::copy(fs::path(DAYS_FOLDER).parent_path() / "corpus" / "austen.txt", folder() / "course" / "corpus");
+  const std::string here = "cd '" + (folder() / "course").string() + "' && ";
+#ifdef DAYS_CHECKED_BUILD
+  GTEST_SKIP() << "plain builds look";
+#endif
+  const Outcome first = run("day80_generate", here, "--tokens 3 --check 1");
+  EXPECT_EQ(first.code, 0) << first.output;
+  EXPECT_NE(first.output.find("no model is here yet"), std::string::npos) << first.output;
+  const Outcome then = run("day80_generate", here, "--tokens 3 --check 1");
+  EXPECT_EQ(then.code, 0) << then.output;
+  EXPECT_EQ(then.output.find("no model is here yet"), std::string::npos) << then.output;
+}
+
+TEST(day80, ManyTextsWithFewSlots) {
+  runs_well("day80_many", "");
+#ifdef __SIMT__
+  for (const auto& [mistake, because] :
+       {std::pair{"batches", "steps"}, {"slot_kept", "tokens of all texts"}}) {
+    const Outcome outcome = run(std::string("day80_mistakes_") + mistake, "");
+    EXPECT_EQ(outcome.code, 1) << outcome.output;
+    EXPECT_NE(outcome.output.find(because), std::string::npos) << outcome.output;
+  }
+#endif
+}
+
+}  // namespace
