@@ -310,11 +310,13 @@ struct Generator<T>::State {
 
   struct Text {
     bool used = false;
-    std::vector<int32_t> prompt;
-    int length = 0;  // in the cache
+    int begin = 0;                // where the prompt stands in the text
+    std::vector<int32_t> prompt;  // what was added last
+    int length = 0;               // in the cache
+    int32_t last = -1;            // the token behind these
     std::vector<int32_t> pages;
     int row = -1;  // of the logits, where the last step gave it a token
-    bool ready() const { return used && length >= static_cast<int>(prompt.size()); }
+    bool ready() const { return used && length >= begin + static_cast<int>(prompt.size()); }
   };
   bool decodes(const Text& text) const { return text.ready() && text.length < config.context; }
   // Whether its next token begins a page.
@@ -332,6 +334,10 @@ struct Generator<T>::State {
     days::require(slot >= 0 && slot < size.sequences && texts[static_cast<size_t>(slot)].used,
                   "no text has the slot", slot);
     return texts[static_cast<size_t>(slot)];
+  }
+  void require_tokens(std::span<const int32_t> tokens) const {
+    for (const int32_t token : tokens)
+      days::require(token >= 0 && token < config.vocab, "a token is none of the vocabulary:", token);
   }
   void say() {
     if (!changed) return;
@@ -405,8 +411,7 @@ void Generator<T>::require_text(std::span<const int32_t> prompt, const Sampling&
   days::require(!prompt.empty(), "a prompt has at least one token");
   days::require(std::ssize(prompt) <= s.config.context, "a prompt has at most the context's tokens,",
                 s.config.context, "; it has", prompt.size());
-  for (const int32_t token : prompt)
-    days::require(token >= 0 && token < s.config.vocab, "a token is none of the vocabulary:", token);
+  s.require_tokens(prompt);
   const int wanted = days::ceil_div(static_cast<int>(prompt.size()), kPage);
   days::require(wanted <= s.pages, "a prompt needs more pages than there are:", wanted);
 }
@@ -422,13 +427,32 @@ std::optional<int> Generator<T>::add(std::span<const int32_t> prompt, const Samp
   typename State::Text& text = s.texts[static_cast<size_t>(slot)];
   text.used = true;
   text.prompt.assign(prompt.begin(), prompt.end());
-  text.length = 0;
-  text.row = -1;
+  text.begin = text.length = 0;
+  text.last = text.row = -1;
   for (int i = 0; i < wanted; ++i) s.take_page(slot);
   s.here.choices()[slot] = {sampling.seed, sampling.temperature, sampling.top_p, sampling.top_k};
   s.changed = true;
   s.waiting.push_back(slot);
   return slot;
+}
+
+template <class T>
+bool Generator<T>::extend(int slot, std::span<const int32_t> tokens) {
+  State& s = *state_;
+  typename State::Text& text = s.text_of(slot);
+  days::require(text.ready() && text.last >= 0, "a prompt waits, or no token came, in the slot", slot);
+  s.require_tokens(tokens);
+  const int64_t all = text.length + 1 + std::ssize(tokens);
+  days::require(all <= s.config.context, "a text has at most the context's tokens,", s.config.context,
+                "; it would have", all);
+  const int wanted = days::ceil_div(static_cast<int>(all), kPage) - static_cast<int>(text.pages.size());
+  if (wanted > free_pages()) return false;
+  for (int i = 0; i < wanted; ++i) s.take_page(slot);
+  text.begin = text.length;
+  text.prompt.assign(1, text.last);
+  text.prompt.insert(text.prompt.end(), tokens.begin(), tokens.end());
+  s.waiting.push_back(slot);
+  return true;
 }
 
 template <class T>
@@ -454,12 +478,12 @@ std::optional<Token> Generator<T>::prefill() {
   s.forget_rows();
   const int slot = s.waiting.front();
   typename State::Text& text = s.texts[static_cast<size_t>(slot)];
-  const int count = std::min(s.size.chunk, static_cast<int>(text.prompt.size()) - text.length);
+  const int count = std::min(s.size.chunk, text.begin + static_cast<int>(text.prompt.size()) - text.length);
   const int most = s.most_rows;
   int32_t* const rows = s.pinned_rows->data();
   for (int i = 0; i < count; ++i) {
     rows[i] = slot;
-    rows[most + i] = text.prompt[static_cast<size_t>(text.length + i)];
+    rows[most + i] = text.prompt[static_cast<size_t>(text.length - text.begin + i)];
     rows[2 * most + i] = text.length + i;
   }
   s.say();
@@ -480,7 +504,8 @@ std::optional<Token> Generator<T>::prefill() {
     s.here.lengths()[slot] = text.length;
     text.row = 0;
     s.waiting.pop_front();
-    first = {slot, (*s.pinned_chosen)[0]};
+    text.last = (*s.pinned_chosen)[0];
+    first = {slot, text.last};
   }
   return first;
 }
@@ -525,7 +550,7 @@ std::vector<Token> Generator<T>::decode() {
   CUDA_CHECK(cudaStreamSynchronize(s.stream));
   for (Token& one : tokens) {
     typename State::Text& text = s.texts[static_cast<size_t>(one.slot)];
-    one.token = (*s.pinned_chosen)[static_cast<size_t>(text.row)];
+    text.last = one.token = (*s.pinned_chosen)[static_cast<size_t>(text.row)];
     s.here.lengths()[one.slot] = ++text.length;
   }
   return tokens;

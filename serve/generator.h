@@ -68,12 +68,16 @@ class Generator {
   // Takes a slot and the pages that the prompt needs, and returns the slot; nothing where either is lacking now. Throws as
   // require_text() does. `prompt` is copied.
   std::optional<int> add(std::span<const int32_t> prompt, const Sampling& sampling);
+  // Goes on with a text that has all its tokens: its last one, then these, are a prompt that waits. Whether there were pages for it; where
+  // not, nothing has changed. Throws std::invalid_argument where they do not fit the context, as require_text() does for tokens, and where
+  // the slot's prompt waits or its last token is none.
+  bool extend(int slot, std::span<const int32_t> tokens);
   // Frees the slot and its pages. Throws std::invalid_argument where the slot is not in use. May stand anywhere between two calls.
   void remove(int slot);
 
   // Whether a prompt waits, wholly or in part.
   bool has_prompts() const;
-  // Computes at most `chunk` tokens of the prompt that was added first, and waits. Returns its text's first token where it was the end.
+  // Computes at most `chunk` tokens of the prompt that has waited longest, and waits. Returns its text's first token where it was the end.
   std::optional<Token> prefill();
 
   // How many pages decode() needs beyond those that are free. As long as it is positive, decode() throws std::invalid_argument: somebody

@@ -119,6 +119,46 @@ TEST_F(Speaking, ANewTextIsWrittenWhereNoModelIs) {
   EXPECT_EQ(then.output.find("no model is here yet"), std::string::npos) << then.output;
 }
 
+// Three lines; the context of 64 tokens is full on the way. Of answers nothing is known but that they are there.
+TEST_F(Speaking, AConversationKeepsWhatWasSaid) {
+  runs_well("day80_chat", model() + " --tokens 5");
+  std::ofstream(folder() / "lines") << "It was\n\nand a truth\n" << std::string(70, '\x01') << "\nit was\n";
+  const std::string from = " < " + (folder() / "lines").string();
+  const Outcome outcome = run("day80_chat", "", model() + " --talk --tokens 30" + from);
+  EXPECT_EQ(outcome.code, 0) << outcome.output;
+  EXPECT_TRUE(last_line(outcome.output).starts_with("ok: ")) << outcome.output;
+  EXPECT_NE(outcome.output.find("longer than the model's context"), std::string::npos) << outcome.output;
+  EXPECT_NE(outcome.output.find("the conversation begins again"), std::string::npos) << outcome.output;
+  const Outcome silent = run("day80_chat", "", model() + " --talk < /dev/null");
+  EXPECT_EQ(silent.code, 0) << silent.output;
+}
+TEST_F(Speaking, CtrlCEndsAnAnswerAndThenTheProgram) {
+  // One line, and a pipe that stays open. The first Ctrl-C may find the answer at its end, and then ends the program.
+  const fs::path out = folder() / "out";
+  std::ofstream(folder() / "script")
+      << "(echo It was; sleep 20) | '" << DAYS_PROGRAMS << "/day80_chat' --talk --tokens 60 " << model()
+      << " > '" << out.string() << "' 2>&1 &\npid=$!\n"
+      << R"(within() { for i in $(seq 400); do "$@" && return; sleep 0.05; done; }
+begun() { grep -q '>' ')"
+      << out.string() << R"('; }
+gone() { ! kill -0 $pid; }
+within begun
+kill -INT $pid
+sleep 0.5
+kill -INT $pid
+within gone
+kill $pid
+wait $pid
+code=$?
+kill %1
+echo code $code
+)";
+  const Outcome outcome = days::program_tests::shell("bash -m '" + (folder() / "script").string() + "'");
+  const std::string said = std::string(model::MappedFile(out).bytes());
+  EXPECT_NE(outcome.output.find("code 0"), std::string::npos) << outcome.output << said;
+  EXPECT_NE(said.find("ok: "), std::string::npos) << said;
+}
+
 TEST(day80, ManyTextsWithFewSlots) {
   runs_well("day80_many", "");
 #ifdef __SIMT__

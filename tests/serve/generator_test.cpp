@@ -245,6 +245,36 @@ TEST(serve, AReusedSlotKnowsNothingOfTheLastText) {
   generator.remove(other);
   EXPECT_EQ(run(), first);
 }
+TEST(serve, ATextGoesOn) {
+  const Model model = serve_test::random_model(small_llama(), true, 91);
+  Generator<float> generator(model, {.sequences = 2, .chunk = 4, .pages = 4});
+  Ids ids = some_ids(5, 70, 1);
+  const int slot = *generator.add(ids, {}), other = *generator.add(some_ids(9, 70, 2), {});
+  ids.push_back(first_of(generator).token);
+  static_cast<void>(first_of(generator));
+  EXPECT_THROW(generator.extend(slot, Ids{70}), std::invalid_argument);
+  EXPECT_THROW(generator.extend(slot, some_ids(43, 70, 3)), std::invalid_argument) << "49 of 48";
+  for (int turn = 0; turn < 3; ++turn) {
+    for (int i = 0; i < 3; ++i)
+      for (const auto& one : generator.decode())
+        if (one.slot == slot) ids.push_back(one.token);
+    const Ids more = some_ids(5 * turn, 70, 9);  // the first turn adds nothing
+    ASSERT_TRUE(generator.extend(slot, more));
+    EXPECT_THROW(generator.extend(slot, more), std::invalid_argument) << "it waits";
+    ids.insert(ids.end(), more.begin(), more.end());
+    ids.push_back(first_of(generator).token);
+    const std::vector<float> got = generator.logits(slot);
+    const serve_test::Row expected = serve_test::reference(model, ids)[ids.size() - 2];
+    for (size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(static_cast<double>(got[i]), expected[i], 3e-5);
+  }
+  EXPECT_TRUE(generator.extend(other, some_ids(8, 70, 4))) << "its page has room";
+  static_cast<void>(first_of(generator));
+  EXPECT_FALSE(generator.extend(other, some_ids(20, 70, 4))) << "needs more pages than are free";
+  generator.remove(slot);
+  EXPECT_TRUE(generator.extend(other, some_ids(20, 70, 4)));
+  generator.remove(other);
+  EXPECT_EQ(generator.free_pages(), 4);
+}
 TEST(serve, ATextEndsWithTheContext) {
   const Model model = serve_test::random_model(small_gpt(), true, 86);
   Generator<float> generator(model, {.sequences = 2});
