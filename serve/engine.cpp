@@ -16,9 +16,14 @@ Engine<T>::Engine(const Model& model, const Size& size, size_t most_waiting)
     : generator_(model, size), most_waiting_(most_waiting), all_pages_(generator_.free_pages()) {}
 
 template <class T>
-std::optional<Handle> Engine<T>::submit(Request request) {
+void Engine<T>::require(const Request& request) const {
   days::require(request.max_new >= 0, "a text gets 0 tokens or more, not", request.max_new);
   generator_.require_text(request.tokens, request.sampling);
+}
+
+template <class T>
+std::optional<Handle> Engine<T>::submit(Request request) {
+  require(request);
   if (waiting_.size() >= most_waiting_) return std::nullopt;
   waiting_.push_back({next_, std::move(request)});
   return next_++;

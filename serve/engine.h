@@ -41,8 +41,9 @@ class Engine {
   // most_waiting: requests that wait for a slot; others are turned away. Throws std::invalid_argument as Generator does.
   Engine(const Model& model, const Size& size, size_t most_waiting);
 
-  // Takes a request, or nothing where the queue is full. Throws std::invalid_argument as Generator::add() does, and where max_new is
-  // negative.
+  // Throws std::invalid_argument as Generator::require_text() does, and where max_new is negative. Any thread may call it at any time.
+  void require(const Request& request) const;
+  // Takes a request, or nothing where the queue is full. Throws as require() does.
   std::optional<Handle> submit(Request request);
   // Ends a request, and frees what it has; it gets no more events. Does nothing where the handle is none.
   void cancel(Handle handle);

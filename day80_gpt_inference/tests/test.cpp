@@ -135,23 +135,19 @@ TEST_F(Speaking, AConversationKeepsWhatWasSaid) {
 TEST_F(Speaking, CtrlCEndsAnAnswerAndThenTheProgram) {
   // One line, and a pipe that stays open. The first Ctrl-C may find the answer at its end, and then ends the program.
   const fs::path out = folder() / "out";
-  std::ofstream(folder() / "script")
-      << "(echo It was; sleep 20) | '" << DAYS_PROGRAMS << "/day80_chat' --talk --tokens 60 " << model()
-      << " > '" << out.string() << "' 2>&1 &\npid=$!\n"
-      << R"(within() { for i in $(seq 400); do "$@" && return; sleep 0.05; done; }
-begun() { grep -q '>' ')"
-      << out.string() << R"('; }
-gone() { ! kill -0 $pid; }
-within begun
+  std::ofstream(folder() / "script") << "cd '" << folder().string() << "'\nmkfifo in\nexec 3<>in\n'"
+                                     << DAYS_PROGRAMS << "/day80_chat' --talk --tokens 60 " << model()
+                                     << R"( < in > out 2>&1 &
+pid=$!
+echo It was >&3
+within() { for i in $(seq 400); do grep -q "$1" out && return; sleep 0.05; done; }
+within '>'
 kill -INT $pid
 sleep 0.5
 kill -INT $pid
-within gone
-kill $pid
+within '^ok: ' || kill $pid
 wait $pid
-code=$?
-kill %1
-echo code $code
+echo code $?
 )";
   const Outcome outcome = days::program_tests::shell("bash -m '" + (folder() / "script").string() + "'");
   const std::string said = std::string(model::MappedFile(out).bytes());
