@@ -214,6 +214,9 @@ std::string usage_event(const Reply& reply, const Usage& usage) {
   return event(json);
 }
 
+std::string json_string(const std::string& text) {
+  return Json(text).dump();
+}
 std::string models_json(const std::string& model) {
   return Json{
       {"object", "list"},

@@ -60,6 +60,8 @@ std::string text_event(const Reply&, const std::string& text, const std::string&
 std::string usage_event(const Reply&, const Usage&);
 inline constexpr std::string_view kLastEvent = "data: [DONE]\n\n";
 
+// A text as JSON has it, with its quotes.
+std::string json_string(const std::string& text);
 std::string models_json(const std::string& model);
 
 }  // namespace serve

@@ -155,6 +155,11 @@ echo code $?
   EXPECT_NE(said.find("ok: "), std::string::npos) << said;
 }
 
+// It says skip where the build found no cpp-httplib.
+TEST_F(Speaking, AServerSaysWhatTheEngineSays) {
+  runs_well("day80_serve", model());
+}
+
 TEST(day80, ManyTextsWithFewSlots) {
   runs_well("day80_many", "");
 #ifdef __SIMT__

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: MIT
+#include "serve/http.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <random>
+#include <stdexcept>
+#include <thread>
+#include <utility>
+
+#include "serve/api.h"
+#include "serve/text.h"
+
+#ifdef DAYS_HTTPLIB
+#include <httplib.h>
+#endif
+
+namespace serve {
+
+#ifndef DAYS_HTTPLIB
+
+std::string no_http() {
+  return "needs cpp-httplib in the build: sudo apt-get install libcpp-httplib-dev";
+}
+struct HttpServer::State {};
+HttpServer::HttpServer(Backend, const std::string&, int, const HttpLimits&) {
+  throw std::runtime_error(no_http());
+}
+HttpServer::~HttpServer() = default;
+int HttpServer::port() const {
+  return 0;
+}
+std::pair<int, std::string> http_post(int, const std::string&, const std::string&) {
+  throw std::runtime_error(no_http());
+}
+
+#else
+
+namespace {
+
+using namespace std::chrono_literals;
+constexpr auto kLook = 100ms;  // how often somebody looks whether the client is still there
+constexpr const char* kJson = "application/json";
+
+std::string finish_word(Finish finish) {
+  return finish == Finish::kLength ? "length" : "stop";
+}
+
+// An answer on its way.
+class Answer {
+ public:
+  Answer(ApiRequest request, Ticket ticket, const Backend& backend, int prompt)
+      : request_(std::move(request)), ticket_(std::move(ticket)), backend_(backend), text_(request_.stops) {
+    static std::atomic<uint64_t> number{0};
+    const bool chat = request_.kind == Kind::kChat;
+    reply = {
+        request_.kind, (chat ? "chatcmpl-" : "cmpl-") + std::to_string(++number), backend.model,
+        std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch())
+            .count()};
+    usage.prompt = prompt;
+  }
+  // Waits a little. What of the text came; finish() is not "" where that is all, and broken() where nothing can come.
+  std::string more() {
+    const std::optional<Event> event = ticket_.next(kLook);
+    if (!event) return "";
+    std::string piece;
+    if (event->token >= 0) {
+      ++usage.written;
+      if (event->token < backend_.tokenizer->size())
+        piece = text_.add(backend_.tokenizer->bytes(event->token));
+    }
+    broken_ = event->finish == Finish::kBroken;
+    if (text_.stopped()) {
+      finish_ = "stop";
+    } else if (event->finish != Finish::kNot && !broken_) {
+      piece += text_.finish();
+      finish_ = text_.stopped() ? "stop" : finish_word(event->finish);
+    }
+    return piece;
+  }
+  const std::string& finish() const { return finish_; }
+  bool broken() const { return broken_; }
+  const ApiRequest& request() const { return request_; }
+
+  Reply reply;
+  Usage usage;
+  bool begun = false;
+
+ private:
+  ApiRequest request_;
+  Ticket ticket_;
+  const Backend& backend_;
+  TextStream text_;
+  std::string finish_;
+  bool broken_ = false;
+};
+
+void say_error(httplib::Response& response, const ApiError& error) {
+  response.status = error.status;
+  if (error.status == 429) response.set_header("Retry-After", "1");
+  response.set_content(error_json(error.status, error.code, error.what()), kJson);
+}
+
+}  // namespace
+
+std::string no_http() {
+  return "";
+}
+
+struct HttpServer::State {
+  State(Backend b, const HttpLimits& limits) : backend(std::move(b)) {
+    server.new_task_queue = [n = limits.streams] { return new httplib::ThreadPool(static_cast<size_t>(n)); };
+    server.set_payload_max_length(limits.body);
+    server.set_read_timeout(limits.seconds);
+    server.set_write_timeout(limits.seconds);
+    server.set_keep_alive_timeout(limits.seconds);
+    server.set_tcp_nodelay(true);
+    server.Get("/health",
+               [this](const auto&, auto& response) { response.set_content(backend.health(), kJson); });
+    server.Get("/v1/models", [this](const auto&, auto& response) {
+      response.set_content(models_json(backend.model), kJson);
+    });
+    for (const auto& [path, kind] :
+         {std::pair{"/v1/completions", Kind::kCompletion}, {"/v1/chat/completions", Kind::kChat}})
+      server.Post(path, [this, kind = kind](const httplib::Request& request, httplib::Response& response) {
+        try {
+          complete(kind, request, response);
+        } catch (const ApiError& error) {
+          say_error(response, error);
+        }
+      });
+    const httplib::Server::HandlerWithResponse say_what = [](const httplib::Request&,
+                                                             httplib::Response& response) {
+      if (!response.body.empty()) return httplib::Server::HandlerResponse::Unhandled;
+      response.set_content(error_json(response.status, "http_" + std::to_string(response.status),
+                                      "HTTP " + std::to_string(response.status)),
+                           kJson);
+      return httplib::Server::HandlerResponse::Handled;
+    };
+    server.set_error_handler(say_what);
+  }
+
+  std::shared_ptr<Answer> ask(Kind kind, const std::string& body) {
+    ApiRequest asked = parse_request(kind, body, backend.model);
+    std::string text = asked.prompt;
+    for (const Message& message : asked.messages) text += message.content + "\n";
+    Request request;
+    request.tokens = backend.tokenizer->encode(text);
+    const int32_t end = backend.tokenizer->end_of_text();
+    if (request.tokens.empty() && end >= 0) request.tokens.push_back(end);
+    if (end >= 0) request.ends = {end};
+    const auto prompt = static_cast<int>(request.tokens.size()), room = backend.context - prompt;
+    request.max_new = asked.max_tokens >= 0 ? asked.max_tokens
+                      : kind == Kind::kChat ? room
+                                            : std::min(16, room);
+    if (request.max_new > room || room < 0)
+      throw ApiError(400, "context_length_exceeded",
+                     "the model's context is " + std::to_string(backend.context) +
+                         " tokens; the prompt has " + std::to_string(prompt) + ", and max_tokens is " +
+                         std::to_string(request.max_new));
+    request.sampling = asked.sampling;
+    if (!asked.has_seed) {
+      std::random_device random;
+      request.sampling.seed = uint64_t{random()} << 32 | random();
+    }
+    std::optional<Ticket> ticket;
+    try {
+      ticket.emplace(taken(backend.submit(std::move(request))));
+    } catch (const std::invalid_argument& error) {
+      throw ApiError(400, "invalid_value", error.what());
+    }
+    return std::make_shared<Answer>(std::move(asked), std::move(*ticket), backend, prompt);
+  }
+  static Ticket taken(std::optional<Ticket> ticket) {
+    if (!ticket) throw ApiError(429, "queue_full", "too many requests wait: try again");
+    return std::move(*ticket);
+  }
+
+  void complete(Kind kind, const httplib::Request& request, httplib::Response& response) {
+    const std::shared_ptr<Answer> answer = ask(kind, request.body);
+    if (!answer->request().stream) {
+      std::string text;
+      while (answer->finish().empty()) {
+        text += answer->more();
+        if (answer->broken() || stops) throw ApiError(500, "broken", "the model cannot go on");
+      }
+      response.set_content(whole_json(answer->reply, text, answer->finish(), answer->usage), kJson);
+      return;
+    }
+    response.set_header("Cache-Control", "no-cache");
+    response.set_chunked_content_provider(
+        "text/event-stream", [this, answer](size_t, httplib::DataSink& sink) {
+          // The library asks again and again as long as this is true, and looks for nobody.
+          if (stops || !sink.is_writable()) return false;
+          std::string out;
+          if (!std::exchange(answer->begun, true)) out = first_event(answer->reply);
+          const std::string piece = answer->more();
+          const bool ends = !answer->finish().empty();
+          if (!piece.empty() || ends) out += text_event(answer->reply, piece, answer->finish());
+          if (answer->broken())
+            out += "data: " + error_json(500, "broken", "the model cannot go on") + "\n\n";
+          if (ends && answer->request().with_usage) out += usage_event(answer->reply, answer->usage);
+          if (ends || answer->broken()) out += kLastEvent;
+          if (!out.empty() && !sink.write(out.data(), out.size())) return false;
+          if (ends || answer->broken()) sink.done();
+          return true;
+        });
+  }
+
+  Backend backend;
+  httplib::Server server;
+  std::atomic<bool> stops{false};
+  int port = 0;
+  std::thread thread;
+};
+
+HttpServer::HttpServer(Backend backend, const std::string& host, int port, const HttpLimits& limits)
+    : state_(std::make_unique<State>(std::move(backend), limits)) {
+  State& s = *state_;
+  s.port = port == 0 ? s.server.bind_to_any_port(host) : s.server.bind_to_port(host, port) ? port : -1;
+  if (s.port <= 0)
+    throw std::runtime_error("cannot listen on " + host + ", port " + std::to_string(port) +
+                             ": is it taken? --port takes another");
+  s.thread = std::thread([&s] { s.server.listen_after_bind(); });
+  while (!s.server.is_running()) std::this_thread::sleep_for(1ms);
+}
+HttpServer::~HttpServer() {
+  if (!state_->thread.joinable()) return;
+  state_->stops = true;
+  state_->server.stop();
+  state_->thread.join();
+}
+int HttpServer::port() const {
+  return state_->port;
+}
+
+std::pair<int, std::string> http_post(int port, const std::string& path, const std::string& body) {
+  httplib::Client client("127.0.0.1", port);
+  client.set_read_timeout(60);
+  const httplib::Result result = client.Post(path, body, kJson);
+  if (!result) throw std::runtime_error("no answer from port " + std::to_string(port));
+  return {result->status, result->body};
+}
+
+#endif
+
+}  // namespace serve
