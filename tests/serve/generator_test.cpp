@@ -51,6 +51,13 @@ Config small_llama() {
           .base = 1000,
           .has_biases = false};
 }
+// Two heads of keys, each with two of queries: which reads which can be wrong.
+Config small_grouped() {
+  Config config = small_llama();
+  config.heads = 4;
+  config.kv_heads = 2;
+  return config;
+}
 Ids some_ids(int count, int vocab, uint64_t seed) {
   Ids ids;
   for (int i = 0; i < count; ++i)
@@ -95,7 +102,7 @@ double error_of(const Model& model, const serve::Size& size, int prompt, int ste
 
 TEST(serve, LogitsAreThoseWithoutACache) {
   for (const bool tied : {true, false}) {
-    for (const Config& config : {small_gpt(), small_llama()}) {
+    for (const Config& config : {small_gpt(), small_llama(), small_grouped()}) {
       const Model model = serve_test::random_model(config, tied, 80);
       // Prompts in one chunk and in several; steps that fill pages, and begin with a full one.
       EXPECT_LT(error_of<float>(model, {.sequences = 3}, 21, 14), 1e-5);
