@@ -153,6 +153,8 @@ class Program {
 
   // The device lacks something: "needs sm_90". The program ends well, having said so.
   void skip(const std::string& reason);
+  // It has done what it was asked for, and there was nothing to compare: "ok: ", and this, is then its last line.
+  void done(const std::string& what);
 
   // Begins a table of results: the rows that follow are of it. A program that names none has one without speed.
   void table(const Table& table);

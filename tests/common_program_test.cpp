@@ -95,6 +95,22 @@ TEST(common_program, FlagsHaveWhatWasGivenOrTheirPresets) {
   std::filesystem::remove(path);
 }
 
+TEST(common_program, NothingToCompareIsAFailureUnlessItSaysWhatItDid) {
+  const Ended nothing = run({}, [](Program&) {});
+  EXPECT_EQ(nothing.code, 1);
+  EXPECT_NE(nothing.said.find("has compared nothing"), std::string::npos) << nothing.said;
+  const Ended served = run({}, [](Program& program) { program.done("it has served"); });
+  EXPECT_EQ(served.code, 0);
+  EXPECT_EQ(served.said, "ok: it has served");
+  // What was compared counts all the same.
+  const Ended wrong = run({}, [](Program& program) {
+    const float one = 1, two = 2;
+    program.compare(&one, &two, 1, "one");
+    program.done("it has served");
+  });
+  EXPECT_EQ(wrong.code, 1);
+}
+
 TEST(common_program, ARefusalSaysWhatIsAllowed) {
   const struct {
     std::vector<std::string> flags;

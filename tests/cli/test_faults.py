@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: MIT
 """A program that dies is never believed: no verdict, table or count stands on results of which nobody said they were all."""
 import os
+import pty
 import resource
 import signal
+import subprocess
 import sys
 import time
 import unittest
@@ -194,6 +196,56 @@ class Fake(support.Case):
     def test_pipe_that_is_left_open(self):
         ended = programs.run([self.program("if os.fork(): os._exit(0)\nimport time\ntime.sleep(60)")], seconds=30)
         self.assertEqual((ended.code, ended.stopped), (0, ""))
+
+    # Says what it reads, and each Ctrl-C; the third ends it.
+    TALKS = """import signal
+seen = []
+def interrupted(*_):
+    seen.append(1)
+    print("interrupted", len(seen), flush=True)
+    if len(seen) == 3: sys.exit(0)
+if len(sys.argv) == 1: signal.signal(signal.SIGINT, interrupted)
+tell.write('begin\\n')
+print("ready", flush=True)
+for line in sys.stdin: print("heard", line.strip(), flush=True)
+"""
+
+    def talk(self, flags, *typing):
+        """The lines that a terminal shows of run_here(TALKS). typing: (what has to be there first, what is typed then)."""
+        text = f"import sys\nsys.path.insert(0, {str(support.ROOT / 'tools')!r})\nfrom days_cli import programs\n" \
+               f"try:\n    print('code', programs.run_here({[str(self.program(self.TALKS)), *flags]!r}).code)\n" \
+               "except KeyboardInterrupt:\n    print('interrupted itself')\n"
+        process, terminal = pty.fork()
+        if process == 0:
+            os.execv(sys.executable, [sys.executable, "-B", "-c", text])
+        said = b""
+        try:
+            for line, typed in typing:
+                while line.encode() not in said:
+                    said += os.read(terminal, 4096)
+                os.write(terminal, typed)
+            while True:
+                said += os.read(terminal, 4096)
+        except OSError:  # the terminal's other end is closed
+            os.waitpid(process, 0)
+        os.close(terminal)
+        return said.decode().replace("^C", "").split("\r\n")
+
+    def test_ctrl_c_is_the_programs(self):
+        lines = self.talk([], ("ready", b"hello\n"), ("heard hello", b"\x03"), ("interrupted 1", b"\x03"), ("interrupted 2", b"\x03"))
+        self.assertEqual([line for line in lines if line], ["ready", "hello", "heard hello", "interrupted 1", "interrupted 2", "interrupted 3", "code 0"])
+        lines = self.talk(["dies"], ("ready", b"\x03"))
+        self.assertIn("interrupted itself", lines)
+
+    def test_a_signal_to_the_command_alone_reaches_the_program(self):
+        text = f"import sys\nsys.path.insert(0, {str(support.ROOT / 'tools')!r})\nfrom days_cli import programs\n" \
+               f"print('code', programs.run_here([{str(self.program(self.TALKS))!r}]).code)"
+        with subprocess.Popen([sys.executable, "-B", "-c", text], stdin=subprocess.PIPE, stdout=subprocess.PIPE, universal_newlines=True,
+                              start_new_session=True) as process:
+            for wanted in ("ready", "interrupted 1", "interrupted 2"):
+                self.assertEqual(process.stdout.readline().strip(), wanted)
+                process.send_signal(signal.SIGINT)
+            self.assertEqual(process.stdout.read().splitlines(), ["interrupted 3", "code 0"])
 
     def test_bad_limit(self):
         self.environment(DAYS_CHECK_SECONDS="soon")

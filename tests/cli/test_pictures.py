@@ -60,6 +60,35 @@ class Pictures(Case):
         self.header("brew", "nlohmann/json.hpp")
         self.assertEqual(toolchain.json_flags(), ["-isystem", f"{self.folder}/brew/include"])
 
+    def test_http_is_a_header_or_compiled(self):
+        self.replace(packages, "manager", lambda: "apt-get")
+        self.replace(packages, "is_root", lambda: False)
+        self.assertEqual(toolchain.http_flags(), ([], []))
+        self.header("brew", "httplib.h")
+        self.assertEqual(toolchain.http_flags(), (["-DDAYS_HTTPLIB", "-isystem", f"{self.folder}/brew/include"], []))
+        # As Debian has it, whose classes are larger by what it was compiled with.
+        self.header("usr", "httplib.h")
+        library = self.folder / "usr/lib/x86_64-linux-gnu/libcpp-httplib.so"
+        library.parent.mkdir(parents=True)
+        library.write_text("")
+        flags, link = toolchain.http_flags()
+        self.assertEqual((flags[0], link), ("-DDAYS_HTTPLIB", [f"-L{library.parent}", "-lcpp-httplib"]))
+        self.assertIn("-DCPPHTTPLIB_OPENSSL_SUPPORT", flags)
+        self.tool("pkg-config", 'echo "-DHERE -I/opt/http -L/opt/lib -lcpp-httplib -pthread"')
+        self.assertEqual(toolchain.http_flags(), (["-DDAYS_HTTPLIB", "-DHERE", "-isystem", "/opt/http"], ["-L/opt/lib", "-lcpp-httplib"]))
+
+    def test_http_is_installed_where_that_may_be_or_done_without(self):
+        self.replace(packages, "manager", lambda: "apt-get")
+        self.replace(packages, "is_root", lambda: True)
+
+        def fails(things):
+            raise DaysError(f"apt-get failed for {things}: no network")
+
+        self.replace(packages, "install", fails)
+        self.assertEqual(toolchain.http_flags(), ([], []))
+        self.replace(packages, "install", lambda things: self.header("usr", "httplib.h"))
+        self.assertEqual(toolchain.http_flags(), (["-DDAYS_HTTPLIB"], []))
+
     def test_giflib_alone_is_missing(self):
         for name in ("png.h", "jpeglib.h"):
             self.header("usr", name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import subprocess
 import threading
 import time
@@ -135,12 +136,20 @@ def run(command, environment=None, cwd=None, step_seconds=None, seconds=None, te
 
 
 def run_here(command):
-    """Runs the program in the terminal's foreground, with our input and output; an Ended without output."""
+    """Runs the program in the terminal's foreground, with our input and output; an Ended without output. Ctrl-C is the program's: it may end
+    an answer and not the program. KeyboardInterrupt where the program ends by it."""
     progress = _Progress()
     process = _start(command, progress, subprocess.Popen, None)
     try:
-        process.wait()
-    except BaseException:  # Ctrl-C reaches the program, too, but what ends us alone does not
+        while process.returncode is None:
+            try:
+                process.wait()
+            except KeyboardInterrupt:
+                if not _in_foreground():  # a terminal sends it to the program, too
+                    process.send_signal(signal.SIGINT)
+        if process.returncode == -signal.SIGINT:
+            raise KeyboardInterrupt
+    except BaseException:  # what ends us alone does not reach the program
         process.terminate()
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(2)
@@ -148,6 +157,14 @@ def run_here(command):
         process.wait()
         raise
     return progress.ended(process)
+
+
+def _in_foreground():
+    """Whether a terminal's Ctrl-C goes to this process and to what it starts."""
+    for stream in (0, 1, 2):
+        with contextlib.suppress(OSError):
+            return os.tcgetpgrp(stream) == os.getpgrp()
+    return False
 
 
 def _start(command, progress, popen, environment, **options):

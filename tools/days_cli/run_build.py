@@ -127,13 +127,14 @@ class Simt:
         """What the runtime itself is linked with."""
         return [*self._backtrace(), *self._data["cxx"]["link"], "-ldl"]
 
-    def program(self, name, sources, pictures=None, renamed=None, includes=(), more=(), unwatched=()):
-        """unwatched: sources that are compiled as for a plain run. They come last: of a function that both sorts have, the linker takes the
+    def program(self, name, sources, pictures=None, renamed=None, includes=(), more=(), unwatched=(), own=None):
+        """own: {source: flags that it alone has}. unwatched: sources that are compiled as for a plain run. They come last: of a function that both sorts have, the linker takes the
         first."""
         parts, link = _picture_parts(self, pictures)
         link += more
         makers = [(self, source) for source in sources if source not in unwatched] + [(Simt(), source) for source in unwatched]
-        objects = [maker.object(source, includes, renamed=(renamed or {}).get(source, "")) for maker, source in makers] + parts + self._runtime
+        objects = [maker.object(source, [*includes, *(own or {}).get(source, [])], renamed=(renamed or {}).get(source, ""))
+                   for maker, source in makers] + parts + self._runtime
         return Step(self.folder / name,
                     [self.cxx, *(["-shared"] if self._shared else []), *(str(step.output) for step in objects), *link,
                      *self.libraries(), *(_own_symbols() if self._shared else []), "-o", OUT], [], name,
@@ -160,10 +161,11 @@ class Cuda:
         return Step(_object_path(self.folder, source + (renamed and "." + renamed)), [*command, *_deps(), "-c", source, "-o", OUT], [Path(source)],
                     source, [], source)
 
-    def program(self, name, sources, baselines=(), pictures=None, renamed=None, includes=(), more=()):
+    def program(self, name, sources, baselines=(), pictures=None, renamed=None, includes=(), more=(), own=None):
         parts, libraries = _picture_parts(self, pictures)
         libraries += more
-        objects = [self.object(source, includes, renamed=(renamed or {}).get(source, "")) for source in sources] + parts
+        objects = [self.object(source, [*includes, *(own or {}).get(source, [])], renamed=(renamed or {}).get(source, ""))
+                   for source in sources] + parts
         for source in baselines:
             library, _ = toolchain.find_library(Path(source).stem, self._nvcc)
             if library is None:
@@ -318,7 +320,10 @@ def build_programs(day, sources, backend, checked=False):
     maker = Cuda() if backend == "cuda" else Simt(checked)
     more = [*_used(day), _core(), settings.load()["program"]]
     includes = toolchain.json_flags() if {"model_files", "gpt", "serve"} & set(day.front_matter().get("uses", [])) else []
-    steps = {source: maker.program("programs/" + _program_name(source), [source, *more], includes=includes) for source in sources}
+    server = settings.load()["http"]["source"]
+    flags, link = toolchain.http_flags() if server in more else ([], [])
+    steps = {source: maker.program("programs/" + _program_name(source), [source, *more], includes=includes, more=link, own={server: flags})
+             for source in sources}
     with lock(paths.RUN_BUILD):
         Build().run(list(steps.values()))
     return {source: step.output for source, step in steps.items()}

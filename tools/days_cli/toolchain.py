@@ -17,6 +17,7 @@ from typing import Optional, Tuple
 from days_cli import gpu as gpus
 from days_cli import packages, settings
 from days_cli.errors import ENVIRONMENT, DaysError
+from simt_driver import console  # as days_cli has it, which imports this module
 from simt_driver.host_compiler import candidates, ccache_place, dotted, host_compiler, identify, oldest, output_of  # noqa: F401
 
 _PREFIXES = ("/usr", "/usr/local", "/opt/homebrew")  # where system libraries are, pkg-config or not
@@ -261,3 +262,36 @@ def json_flags():
     if root is None:
         raise DaysError("models' files are JSON, and nlohmann's header is not here", packages.command(["json"]), ENVIRONMENT)
     return [] if root in _PREFIXES[:2] else ["-isystem", f"{root}/include"]
+
+
+def http_flags():
+    """(what serve/http.cpp is compiled with, what its program is linked with): nothing where cpp-httplib is missing; it is installed where that
+    may be done without asking."""
+    found = _find_http()
+    if found is None and packages.may_install():
+        try:
+            packages.install(["http"])
+        except DaysError as error:  # all but the server does without
+            console.note(f"cpp-httplib is missing: {error.message}")
+        found = _find_http()
+    return found or ([], [])
+
+
+def _find_http():
+    http = settings.load()["http"]
+    define = "-D" + http["define"]
+    asked = ["pkg-config", "--cflags", "--libs", http["pkg_config"]]
+    done = subprocess.run(asked, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, universal_newlines=True,
+                          check=False) if shutil.which("pkg-config") else None
+    if done and done.returncode == 0:
+        words = done.stdout.split()
+        flags = [part for word in words for part in (("-isystem", word[2:]) if word.startswith("-I") else (word,)) if word.startswith(("-D", "-I"))]
+        return [define, *flags], [word for word in words if word.startswith(("-l", "-L"))]
+    root = next((root for root in _PREFIXES if (Path(root) / "include" / http["header"]).is_file()), None)
+    if root is None:
+        return None
+    library = next(iter(sorted(Path(root).glob(f"lib*/**/lib{http['link']}.*"))), None)
+    flags = [] if root in _PREFIXES[:2] else ["-isystem", f"{root}/include"]
+    if library is None:  # a header alone
+        return [define, *flags], []
+    return [define, *flags, *("-D" + name for name in http["compiled_with"])], [f"-L{library.parent}", "-l" + http["link"]]
