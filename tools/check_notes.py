@@ -12,7 +12,7 @@
 - an output that README.md shows and no note, whose outputs tools/note_outputs.py holds to their commands
 - a note of more words than 1,200 and 100 more for each rung, a heading `### N · ...`, or than 2,500: one idea is told in 1,200, a ladder of
   seven in 1,900. Code, outputs, tables, results, pictures and folds don't count
-- a rung of more than 200 such words
+- a rung of more than 200 such words, or as many before the note's first command
 - a note with more than one number for 25 such words. Headings don't count, nor do the names of days, rungs and types; a shape is one number
 - a note whose `minutes` are not what they are counted to be, in steps of five: its words and folds at 150 a minute, 20 for each exercise
   (`./days check NN ...`), one for each command whose output is shown
@@ -34,7 +34,7 @@ from days_cli.errors import DaysError  # noqa: E402
 
 MOST_WORDS = 60
 WORDS_A_MINUTE, MINUTES_OF_AN_EXERCISE = 150, 20
-WORDS, WORDS_FOR_A_RUNG, WORDS_AT_MOST, WORDS_IN_A_RUNG = 1200, 100, 2500, 200
+WORDS, WORDS_FOR_A_RUNG, WORDS_AT_MOST, WORDS_IN_A_RUNG, WORDS_BEFORE_HANDS = 1200, 100, 2500, 200, 200
 WORDS_A_NUMBER = 25
 _LINK = re.compile(r"!?\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^()\s]+)\)")
 _DAYS = re.compile(r"\b[Dd]ays?\s+\[?(\d{1,2}(?:(?:,\s+(?:and\s+|or\s+)?|\s+and\s+|\s+or\s+|\s+to\s+)\d{1,2})*)\b")
@@ -160,6 +160,15 @@ def length(text):
     return found
 
 
+def hands(text):
+    """(line, complaint) of a note that lets its reader wait for the first command."""
+    command = re.search(r"^ {4}\./days ", text, re.MULTILINE)
+    if not command:
+        yield 1, "no line shows a command of ./days"
+    elif (words := words_of(unfolded(text[:command.start()]))) > WORDS_BEFORE_HANDS:
+        yield line_of(text, command.start()), f"{words} words before the first command, at most {WORDS_BEFORE_HANDS}: what it does not need comes later"
+
+
 def minutes(day, text):
     """Complaints of a note that promises to take another time than it does."""
     said = day.front_matter().get("minutes", 0)
@@ -259,7 +268,7 @@ def complaints():
             found += borrowed(text, [(day.folder / "README.md").read_text(encoding="utf-8") for day in here])
         for day in here:
             if day.folder == path.parent:
-                found += [*builds_on(day, numbers), *listings(day.folder, text), *length(text), *minutes(day, text),
+                found += [*builds_on(day, numbers), *listings(day.folder, text), *length(text), *hands(text), *minutes(day, text),
                           *commands(day, text)]
         for line, what in sorted(found):
             yield f"{path.relative_to(ROOT)}:{line}: {what}"

@@ -149,6 +149,13 @@ class Length(unittest.TestCase):
         self.assertEqual(found(200), [])
         self.assertEqual([(line, what[:16]) for line, what in found(201)], [(3, "rung 1: 201 word")])
 
+    def test_hands_come_first(self):
+        def found(words):
+            return list(check_notes.hands("---\ntitle: A B\n---\n# T\n\n" + "word " * (words - 1) + "\n\n    ./days run 5\n\n" + "word " * 300 + "\n"))
+        self.assertEqual(found(200), [])
+        self.assertEqual(found(201), [(8, "201 words before the first command, at most 200: what it does not need comes later")])
+        self.assertEqual(list(check_notes.hands("# T\n\n`./days run 5`\n")), [(1, "no line shows a command of ./days")])
+
     def test_numbers(self):
         for said, count in (("32 x 8 blocks, 4,096 rows and 1.5 ms", 3), ("day 05, rungs 2 and 3, hint 1, fp32, an H200, `a[4]`, [b](c4.md)", 0), ("1. an item", 0),
                             ("4096³, 12% or 3/4", 4), ("### 2 · b — 12 ms", 0), ("\n| 1 | 2 |", 0), ("**5 sectors**, not 33.", 2)):
