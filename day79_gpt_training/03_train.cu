@@ -128,7 +128,8 @@ void train(days::Program& program) {
                     std::vector<float>(layout.elements), 0};
   }
 
-  gpt::Trainer<T> trainer(layout, {batch, seq});
+  gpt::Trainer<T> trainer(layout, {batch, seq}, {},
+                          {.recompute = gpt::recompute_of(program.choice("--recompute"))});
   trainer.put(state.memory);
   std::printf("%s: %.2f million weights, %.1f MB of memory, %d tokens a step\n", size.c_str(),
               static_cast<double>(layout.weights()) / 1e6, static_cast<double>(trainer.bytes()) / 1e6,
@@ -196,6 +197,8 @@ int main(int argc, char** argv) {
       .flags = {
           days::choice_flag("--size", "of the model", {"tiny", "small", "gpt2"}),
           days::choice_flag("--precision", "of what is multiplied", {"fp32", "bf16"}),
+          days::choice_flag("--recompute", "what backward computes again to save memory; it changes no bit",
+                            {"nothing", "gelu", "norm", "layer"}),
           days::path_flag("--out", "the folder of checkpoints, instead of build/gpt/SIZE"),
           days::file_flag("--text", "what it learns, instead of six novels of Jane Austen"),
           days::number_flag("--bytes", "of the text, at most", 1 << 28, 1000, 1 << 28),

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// What a step takes for each token, added up before it is measured; then, on a GPU, what it took. Without one the two trainers take the
-// same three steps, and their losses have to agree.
+// What a step takes for each token, added up before it is measured; then the ladder of a step: fp32 (`single`), bf16 (`half`), without
+// passes that products can do at their ends (`fused`), with Hopper's products (`hopper`), and with a layer's insides computed again
+// (`recompute`). Each takes the same three steps, and the losses have to agree; on a GPU more steps are timed.
 
 #include <algorithm>
 #include <cmath>
@@ -10,13 +11,13 @@
 #include <vector>
 
 #include "common/compare.h"
-#include "common/device.h"
 #include "common/program.h"
 #include "common/random.h"
 #include "common/types.h"
 #include "gpt/cost.h"
 #include "gpt/layout.h"
 #include "gpt/trainer.h"
+#include "model/product.h"
 
 namespace {
 
@@ -32,17 +33,25 @@ void show_costs() {
   }
 }
 
-// Steps, each on the same tokens, and their losses.
+// A rung of the ladder: the type, what it needs, and how the step is computed.
+struct Rung {
+  const char* name;
+  bool halves;
+  int sm;  // at least; products by wgmma take no other
+  gpt::Choices choices;
+};
+
+// Three steps on the same tokens, and their losses; then, on a GPU, steps that are timed.
 template <class T>
 std::vector<float> steps(days::Program& program, const gpt::Layout& layout, const gpt::StepSize& size,
-                         const char* rung) {
+                         const Rung& rung) {
   const auto n = static_cast<size_t>(size.batch) * static_cast<size_t>(size.seq);
   Ids inputs(n), targets(n);
   for (size_t i = 0; i < n; ++i) {
     inputs[i] = static_cast<int32_t>(days::uniform_integer(1, i, 0, layout.config.vocab));
     targets[i] = static_cast<int32_t>(days::uniform_integer(2, i, 0, layout.config.vocab));
   }
-  gpt::Trainer<T> trainer(layout, size);
+  gpt::Trainer<T> trainer(layout, size, {}, rung.choices);
   const std::vector<float> zeros(layout.elements);
   trainer.put({gpt::initial_weights(layout, 79), zeros, zeros, 0});
   std::vector<float> losses;
@@ -52,15 +61,15 @@ std::vector<float> steps(days::Program& program, const gpt::Layout& layout, cons
     trainer.update(1e-3);
   };
   for (int i = 0; i < 3; ++i) step();
-  std::printf("%-8s loss %.4f, %.4f, %.4f; %.1f MB of memory\n", rung, static_cast<double>(losses[0]),
-              static_cast<double>(losses[1]), static_cast<double>(losses[2]),
-              static_cast<double>(trainer.bytes()) / 1e6);
+  const gpt::Cost cost = gpt::cost_of(layout, size.seq, sizeof(T), rung.choices);
+  std::printf("%-10s loss %.4f, %.4f, %.4f; %7.1f MB; passes of a token %7.1f KB\n", rung.name,
+              static_cast<double>(losses[0]), static_cast<double>(losses[1]), static_cast<double>(losses[2]),
+              static_cast<double>(trainer.bytes()) / 1e6, cost.passes / 1e3);
   if (days::on_gpu()) {
     const days::Timing timing = days::time_streams(std::vector<cudaStream_t>{trainer.stream()},
                                                    static_cast<int>(program.number("--runs")), step);
-    const gpt::Cost cost = gpt::cost_of(layout, size.seq, sizeof(T));
-    program.row(rung, timing);
-    std::printf("%-8s %.2f ms a step, %.0f tokens/s, %.1f TFLOP/s\n", rung, 1e3 * timing.seconds,
+    program.row(rung.name, timing);
+    std::printf("%-10s %.2f ms a step, %.0f tokens/s, %.1f TFLOP/s\n", rung.name, 1e3 * timing.seconds,
                 static_cast<double>(n) / timing.seconds,
                 static_cast<double>(n) * (cost.products + cost.attention) / timing.seconds / 1e12);
   }
@@ -76,23 +85,40 @@ void speed(days::Program& program) {
   program.table({.unit = "token",
                  .units = static_cast<double>(size.batch) * size.seq,
                  .part = program.choice("--size").c_str()});
-  std::vector<float> halves, floats;
-  const bool tensor_cores = days::sm_80.met(days::query_device());
-  if (tensor_cores) halves = steps<days::bf16>(program, layout, size, "half");
-  if (program.on("--no-fp32") && tensor_cores) {
-    // A first step that learns, at least: the same tokens are likelier in the next.
-    const float most = halves[0];
-    if (!(halves[2] < most)) program.compare(&halves[2], &most, 1, "the third loss");
-    const auto start = static_cast<float>(std::log(layout.config.vocab));
-    program.compare(&halves[0], &start, 1, "the first loss", {0.2, 0});
-    return;
-  }
-  floats = steps<float>(program, layout, size, "single");
-  if (tensor_cores) {
-    program.compare(halves.data(), floats.data(), floats.size(), "losses of half", {0, 5e-3});
-  } else {
-    const auto start = static_cast<float>(std::log(layout.config.vocab));
-    program.compare(&floats[0], &start, 1, "the first loss", {0.2, 0});
+  using model::Path;
+  const Rung ladder[] = {
+      {"single", false, 0, {.fused = false, .path = Path::kAutomatic}},
+      {"half", true, 80, {.fused = false, .path = Path::kMma}},
+      {"fused", true, 80, {.path = Path::kMma}},
+      {"hopper", true, 90, {.path = Path::kWgmma}},
+      {"recompute",
+       true,
+       80,
+       {.path = Path::kAutomatic, .recompute = gpt::recompute_of(program.choice("--recompute"))}},
+  };
+  const int sm = model::target_here().sm;
+  std::vector<float> first, last;
+  for (const Rung& rung : ladder) {
+    if (!rung.halves && program.on("--no-fp32") && sm >= 80) continue;
+    if (rung.choices.path == Path::kWgmma ? sm != rung.sm : sm < rung.sm) {
+      std::printf("%-10s needs sm_%d, not sm_%d\n", rung.name, rung.sm, sm);
+      continue;
+    }
+    const std::vector<float> losses = rung.halves ? steps<days::bf16>(program, layout, size, rung)
+                                                  : steps<float>(program, layout, size, rung);
+    const std::string what = std::string("losses of ") + rung.name;
+    if (first.empty()) {
+      // It begins where all tokens are equally likely, and learns: the same tokens are likelier in the next step.
+      const auto start = static_cast<float>(std::log(layout.config.vocab));
+      program.compare(&losses[0], &start, 1, "the first loss", {0.2, 0});
+      if (!(losses[2] < losses[0])) program.compare(&losses[2], &losses[0], 1, "the third loss");
+      first = losses;
+    } else if (rung.choices.recompute != gpt::Recompute::kNothing) {
+      program.compare(losses.data(), last.data(), losses.size(), what.c_str());  // the same bits
+    } else {
+      program.compare(losses.data(), first.data(), losses.size(), what.c_str(), {0, 5e-3});
+    }
+    last = losses;
   }
 }
 
@@ -113,6 +139,8 @@ int main(int argc, char** argv) {
           days::number_flag("--batch", "sequences at once", gpu ? 16 : 1, 1, 4096),
           days::number_flag("--seq", "tokens of a sequence, at most the context", gpu ? 1024 : 32, 1, 1024),
           days::number_flag("--runs", "steps that are timed", 10, 1, 1000),
+          days::choice_flag("--recompute", "what `recompute` computes again in backward",
+                            {"layer", "norm", "gelu"}),
           days::toggle_flag("--no-fp32", "leaves out `single`, which takes more memory")}};
   return days::program(argc, argv, about, [](days::Program& program) { speed(program); });
 }

@@ -5,8 +5,10 @@
 
 #include "common/check.h"
 #include "common/util.h"
+#include "day12_layer_norm/grad_share.cuh"
 #include "day73_embedding/embedding.h"
 #include "gpt/layout.h"
+#include "model/epilogue.cuh"
 
 namespace gpt {
 namespace {
@@ -60,6 +62,76 @@ template <class To, class T>
 __global__ void __launch_bounds__(kThreads) add_kernel(To* y, const T* x, size_t n) {
   const size_t i = index();
   if (i < n) y[i] = To(static_cast<float>(y[i]) + static_cast<float>(x[i]));
+}
+
+template <class T>
+__global__ void __launch_bounds__(kThreads) add_bias_kernel(T* y, const T* bias, size_t n, size_t cols) {
+  const size_t i = index();
+  if (i < n) y[i] = T(static_cast<float>(y[i]) + static_cast<float>(bias[i % cols]));
+}
+template <class T>
+__global__ void __launch_bounds__(kThreads) gelu_kernel(const T* z, T* y, size_t n) {
+  const size_t i = index();
+  if (i < n) y[i] = T(model::gelu(static_cast<float>(z[i])));
+}
+template <class T>
+__global__ void __launch_bounds__(kThreads) times_gelu_slope_kernel(T* dy, const T* z, size_t n) {
+  const size_t i = index();
+  if (i < n) dy[i] = T(static_cast<float>(dy[i]) * model::gelu_slope(static_cast<float>(z[i])));
+}
+
+// Day 12's grad_registers, with a third row that is read: the residual's gradient, to which the norm's is added before it is rounded.
+template <class T, int kRowThreads>
+__global__ void __launch_bounds__(day12::grad_block(kRowThreads),
+                                  day12::kGradResident / day12::grad_block(kRowThreads))
+    norm_gradient_kernel(const day12::LayerNormBackward<T> p,
+                         float* partials) {  // (blocks, 2, cols)
+  using Columns = day12::GradColumns<T, kRowThreads, true>;
+  using Row = typename Columns::Row;
+  const int thread = static_cast<int>(threadIdx.x) % kRowThreads;
+  const unsigned step = gridDim.x * Columns::kRows, rows = static_cast<unsigned>(p.rows);
+  const float scale = 1 / static_cast<float>(p.cols);
+  Columns columns;
+  Row gamma;
+  gamma.load(p.gamma, thread, p.cols);
+  bool odd = false;
+  for (unsigned first = blockIdx.x * Columns::kRows; first < rows; first += step) {
+    const unsigned row = first + threadIdx.x / kRowThreads;
+    const bool exists = row < rows;
+    const int64_t start = int64_t{row} * p.cols;
+    const int cols = exists ? p.cols : 0;
+    Row x, dy, residual;
+    x.load(p.x + start, thread, cols);
+    dy.load(p.dy + start, thread, cols);
+    residual.load(p.dx + start, thread, cols);
+    const float mean = exists ? p.mean[row] : 0, rstd = exists ? p.rstd[row] : 0;
+    float dx[day12::kGradElements];
+    columns.row(gamma, x, dy, mean, rstd, scale, odd, dx);
+    odd = !odd;
+#pragma unroll
+    for (int i = 0; i < day12::kGradElements; ++i) dx[i] += residual[i];
+    Row::store(p.dx + start, dx, thread, cols);
+  }
+  columns.write(partials + int64_t{2} * blockIdx.x * p.cols, thread, p.cols);
+}
+// A block has 32 columns of both sums, a lane each. Its warps take the parts in turn, then the first adds up what they found.
+constexpr int kSumWarps = 16;
+__global__ void __launch_bounds__(kSumWarps* days::kWarpSize)
+    add_norm_sums_kernel(const float* partials, float* dgamma, float* dbeta, int parts, int cols) {
+  __shared__ float sums[kSumWarps][days::kWarpSize];
+  const int lane = static_cast<int>(threadIdx.x) % days::kWarpSize,
+            warp = static_cast<int>(threadIdx.x) / days::kWarpSize;
+  const int at = static_cast<int>(blockIdx.x) * days::kWarpSize + lane;  // of (2, cols)
+  float sum = 0;
+  if (at < 2 * cols) {
+#pragma unroll 4
+    for (int part = warp; part < parts; part += kSumWarps) sum += partials[int64_t{2} * part * cols + at];
+  }
+  sums[warp][lane] = sum;
+  __syncthreads();
+  if (warp > 0 || at >= 2 * cols) return;
+  for (int i = 1; i < kSumWarps; ++i) sum += sums[i][lane];
+  (at < cols ? dgamma[at] : dbeta[at - cols]) += sum;
 }
 
 // partials[part][col]: the sum of the rows part, part + kParts, ... in eight ways, which are added at last.
@@ -147,6 +219,44 @@ void add_to(T* y, const T* x, size_t n, cudaStream_t stream) {
   CUDA_CHECK_LAUNCH();
 }
 template <class T>
+void add_bias(T* y, const T* bias, int rows, int cols, cudaStream_t stream) {
+  const size_t n = static_cast<size_t>(rows) * static_cast<size_t>(cols);
+  add_bias_kernel<<<blocks_of(n), kThreads, 0, stream>>>(y, bias, n, static_cast<size_t>(cols));
+  CUDA_CHECK_LAUNCH();
+}
+template <class T>
+void gelu(const T* z, T* y, size_t n, cudaStream_t stream) {
+  gelu_kernel<<<blocks_of(n), kThreads, 0, stream>>>(z, y, n);
+  CUDA_CHECK_LAUNCH();
+}
+template <class T>
+void times_gelu_slope(T* dy, const T* z, size_t n, cudaStream_t stream) {
+  times_gelu_slope_kernel<<<blocks_of(n), kThreads, 0, stream>>>(dy, z, n);
+  CUDA_CHECK_LAUNCH();
+}
+
+template <class T>
+void add_norm_gradient(const day12::LayerNormBackward<T>& p, float* dgamma, float* dbeta,
+                       cudaStream_t stream) {
+  constexpr const char* kWho = "add_norm_gradient";
+  day12::require_problem(p, kWho);
+  days::require(day12::whole_vectors<T>(p.cols, p.x, p.dy, p.gamma, p.dx), kWho,
+                ": rows are whole vectors of 16 bytes; elements of one are", p.cols);
+  days::require(p.dx != p.x && p.dx != p.dy, kWho, ": dx is added to, and is not x or dy; rows are", p.rows);
+  float* const partials = day12::grad_lines(p, kWho);
+  const int blocks = day12::grad_blocks(p.rows, p.cols);
+  day12::for_grad_threads(p.cols, true, [&](auto threads, auto wide) {
+    if constexpr (wide) {
+      norm_gradient_kernel<T, threads><<<blocks, day12::grad_block(threads), 0, stream>>>(p, partials);
+      CUDA_CHECK_LAUNCH();
+    }
+  });
+  add_norm_sums_kernel<<<days::ceil_div(2 * p.cols, days::kWarpSize), kSumWarps * days::kWarpSize, 0,
+                         stream>>>(partials, dgamma, dbeta, blocks, p.cols);
+  CUDA_CHECK_LAUNCH();
+}
+
+template <class T>
 void add_gradient(float* gradient, const T* x, size_t n, cudaStream_t stream) {
   add_kernel<<<blocks_of(n), kThreads, 0, stream>>>(gradient, x, n);
   CUDA_CHECK_LAUNCH();
@@ -190,14 +300,18 @@ void round_weights(const float* w, bf16* copy, size_t n, cudaStream_t stream) {
   CUDA_CHECK_LAUNCH();
 }
 
-#define GPT_OPS(T)                                                                    \
-  template void add_positions(T*, const T*, int, int, int, cudaStream_t);             \
-  template void split_heads(const T*, T*, T*, T*, int, int, int, cudaStream_t);       \
-  template void join_heads(const T*, T*, int, int, int, cudaStream_t);                \
-  template void add_to(T*, const T*, size_t, cudaStream_t);                           \
-  template void add_gradient(float*, const T*, size_t, cudaStream_t);                 \
-  template void add_row_sums(float*, const T*, int, int, void*, cudaStream_t);        \
-  template void add_position_gradient(float*, const T*, int, int, int, cudaStream_t); \
+#define GPT_OPS(T)                                                                                   \
+  template void add_positions(T*, const T*, int, int, int, cudaStream_t);                            \
+  template void split_heads(const T*, T*, T*, T*, int, int, int, cudaStream_t);                      \
+  template void join_heads(const T*, T*, int, int, int, cudaStream_t);                               \
+  template void add_to(T*, const T*, size_t, cudaStream_t);                                          \
+  template void add_bias(T*, const T*, int, int, cudaStream_t);                                      \
+  template void gelu(const T*, T*, size_t, cudaStream_t);                                            \
+  template void times_gelu_slope(T*, const T*, size_t, cudaStream_t);                                \
+  template void add_norm_gradient(const day12::LayerNormBackward<T>&, float*, float*, cudaStream_t); \
+  template void add_gradient(float*, const T*, size_t, cudaStream_t);                                \
+  template void add_row_sums(float*, const T*, int, int, void*, cudaStream_t);                       \
+  template void add_position_gradient(float*, const T*, int, int, int, cudaStream_t);                \
   template void add_token_gradient(float*, const T*, const int32_t*, int, int, int, void*, cudaStream_t)
 GPT_OPS(float);
 GPT_OPS(bf16);

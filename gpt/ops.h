@@ -12,6 +12,7 @@
 #include <cstdint>
 
 #include "common/types.h"
+#include "day12_layer_norm/layer_norm.h"
 
 namespace gpt {
 
@@ -29,6 +30,23 @@ void join_heads(const T* o, T* joined, int batch, int seq, int heads, cudaStream
 // y += x, of n elements.
 template <class T>
 void add_to(T* y, const T* x, size_t n, cudaStream_t stream);
+// y[row][j] += bias[j]. y: (rows, cols).
+template <class T>
+void add_bias(T* y, const T* bias, int rows, int cols, cudaStream_t stream);
+// y = gelu(z) by tanh, of n elements: what the product's kBiasGelu makes of its z.
+template <class T>
+void gelu(const T* z, T* y, size_t n, cudaStream_t stream);
+// dy *= gelu'(z), of n elements.
+template <class T>
+void times_gelu_slope(T* dy, const T* z, size_t n, cudaStream_t stream);
+
+// Day 12's backward, which writes no gradient but adds: that of x to p.dx, which is not p.x or p.dy, and the two sums over rows to
+// dgamma and dbeta; p.dgamma and p.dbeta are not looked at. Rows are whole vectors of 16 bytes. The workspace is day 12's,
+// day12::grad_workspace(rows, cols) bytes.
+template <class T>
+void add_norm_gradient(const day12::LayerNormBackward<T>& p, float* dgamma, float* dbeta,
+                       cudaStream_t stream);
+
 // gradient += x, of n elements.
 template <class T>
 void add_gradient(float* gradient, const T* x, size_t n, cudaStream_t stream);

@@ -25,13 +25,6 @@ using days::Op;
 using model::Epilogue;
 using model::Product;
 
-// On a CPU the plainest kernel is the fastest: its tiles are small, and so are models there.
-#ifdef __SIMT__
-constexpr model::Path kPath = model::Path::kSimple;
-#else
-constexpr model::Path kPath = model::Path::kAutomatic;
-#endif
-
 // A layer's activations that backward reads; rows are tokens.
 template <class T>
 struct Kept {
@@ -41,11 +34,19 @@ struct Kept {
 
 }  // namespace
 
+Recompute recompute_of(const std::string& name) {
+  const char* const names[] = {"nothing", "gelu", "norm", "layer"};
+  for (int i = 0; i < 4; ++i)
+    if (name == names[i]) return static_cast<Recompute>(i);
+  throw std::invalid_argument("what is computed again is nothing, gelu, norm or layer, not \"" + name + "\"");
+}
+
 template <class T>
 struct Trainer<T>::State {
   static constexpr bool kRounds = !std::is_same_v<T, float>;
 
-  State(const Layout& l, const StepSize& s, const Optimizer& o) : layout(l), size(s), optimizer(o) {
+  State(const Layout& l, const StepSize& s, const Optimizer& o, const Choices& how)
+      : layout(l), size(s), optimizer(o), choices(how) {
     const Config& c = layout.config;
     days::require(s.batch > 0 && s.batch <= 65536, "a step takes 1 to 65536 sequences, not", s.batch);
     days::require(s.seq > 0 && s.seq <= c.context, "a sequence has 1 token to the context's; context is",
@@ -91,18 +92,22 @@ struct Trainer<T>::State {
     for (int l = 0; l < c.layers; ++l) {
       Kept<T> k{};
       k.x = take<T>(all);
-      k.norm1 = take<T>(all);
-      k.qkv = take<T>(3 * all);
-      k.attended = take<T>(all);
-      k.middle = take<T>(all);
-      k.norm2 = take<T>(all);
-      k.before_gelu = take<T>(4 * all);
-      k.after_gelu = take<T>(4 * all);
-      k.mean1 = take<float>(n);
-      k.rstd1 = take<float>(n);
-      k.lse = take<float>(of_heads);
-      k.mean2 = take<float>(n);
-      k.rstd2 = take<float>(n);
+      // What backward computes again has one place for all layers.
+      const auto place = [&]<class U>(U* Kept<T>::*array, size_t elements, Recompute again) {
+        k.*array = l > 0 && choices.recompute >= again ? kept[0].*array : take<U>(elements);
+      };
+      place(&Kept<T>::norm1, all, Recompute::kNorm);
+      place(&Kept<T>::qkv, 3 * all, Recompute::kLayer);
+      place(&Kept<T>::attended, all, Recompute::kLayer);
+      place(&Kept<T>::middle, all, Recompute::kLayer);
+      place(&Kept<T>::norm2, all, Recompute::kNorm);
+      place(&Kept<T>::before_gelu, 4 * all, Recompute::kLayer);
+      place(&Kept<T>::after_gelu, 4 * all, Recompute::kGelu);
+      place(&Kept<T>::mean1, n, Recompute::kLayer);
+      place(&Kept<T>::rstd1, n, Recompute::kLayer);
+      place(&Kept<T>::mean2, n, Recompute::kLayer);
+      place(&Kept<T>::rstd2, n, Recompute::kLayer);
+      place(&Kept<T>::lse, of_heads, Recompute::kLayer);
       kept.push_back(k);
     }
     last = take<T>(all);
@@ -166,7 +171,7 @@ struct Trainer<T>::State {
             .m = rows,
             .n = out,
             .k = in,
-            .path = kPath,
+            .path = choices.path,
             .workspace = {workspace, workspace_bytes}};
   }
   // dx = dy w^T
@@ -178,7 +183,7 @@ struct Trainer<T>::State {
             .n = in,
             .k = out,
             .op_b = Op::kT,
-            .path = kPath,
+            .path = choices.path,
             .workspace = {workspace, workspace_bytes}};
   }
   // dw += x^T dy
@@ -191,7 +196,7 @@ struct Trainer<T>::State {
             .k = rows,
             .op_a = Op::kT,
             .adds = true,
-            .path = kPath,
+            .path = choices.path,
             .workspace = {workspace, workspace_bytes}};
   }
   // The embedding is (vocab, width): logits = x w^T.
@@ -204,7 +209,7 @@ struct Trainer<T>::State {
             .n = c.padded_vocab,
             .k = c.width,
             .op_b = Op::kT,
-            .path = kPath,
+            .path = choices.path,
             .workspace = {workspace, workspace_bytes}};
   }
   Product<T> logits_data_gradient() const {
@@ -215,7 +220,7 @@ struct Trainer<T>::State {
             .m = rows,
             .n = c.width,
             .k = c.padded_vocab,
-            .path = kPath,
+            .path = choices.path,
             .workspace = {workspace, workspace_bytes}};
   }
   Product<T, float> logits_weight_gradient() const {
@@ -228,33 +233,57 @@ struct Trainer<T>::State {
             .k = rows,
             .op_a = Op::kT,
             .adds = true,
-            .path = kPath,
+            .path = choices.path,
             .workspace = {workspace, workspace_bytes}};
   }
   void multiply(const auto& product) const { model::multiply(product, stream); }
+
+  // y = x w + bias, and + residual where there is one.
+  void add_product(Product<T> p, const T* bias, const T* residual = nullptr) const {
+    if (choices.fused) {
+      p.epilogue = residual == nullptr ? Epilogue::kBias : Epilogue::kBiasResidual;
+      p.bias = bias, p.residual = {residual, p.n};
+      return multiply(p);
+    }
+    multiply(p);
+    add_bias(p.c.data, bias, rows, p.n, stream);
+    if (residual != nullptr) add_to(p.c.data, residual, elements_of(p.n), stream);
+  }
+  size_t elements_of(int width) const { return static_cast<size_t>(rows) * static_cast<size_t>(width); }
 
   void normalize(const T* x, size_t gamma, size_t beta, T* y, float* mean, float* rstd) const {
     day12::layer_norm_persistent<T>(
         {x, weights + gamma, weights + beta, y, mean, rstd, rows, layout.config.width, kEps}, stream);
   }
+  day12::LayerNormBackward<T> of_norm(const T* x, size_t gamma, const float* mean, const float* rstd,
+                                      T* to) const {
+    return {x,
+            d_norm,
+            weights + gamma,
+            mean,
+            rstd,
+            to,
+            d_gamma,
+            d_beta,
+            rows,
+            layout.config.width,
+            {workspace, workspace_bytes}};
+  }
   // dx = the gradient of x from that of its norm, d_norm; and those of gamma and beta are added.
   void normalize_backward(const T* x, size_t gamma, size_t beta, const float* mean, const float* rstd,
                           T* to) const {
-    const int width = layout.config.width;
-    day12::layer_norm_grad_registers<T>({x,
-                                         d_norm,
-                                         weights + gamma,
-                                         mean,
-                                         rstd,
-                                         to,
-                                         d_gamma,
-                                         d_beta,
-                                         rows,
-                                         width,
-                                         {workspace, workspace_bytes}},
-                                        stream);
-    add_gradient(gradient + gamma, d_gamma, static_cast<size_t>(width), stream);
-    add_gradient(gradient + beta, d_beta, static_cast<size_t>(width), stream);
+    const auto width = static_cast<size_t>(layout.config.width);
+    day12::layer_norm_grad_registers<T>(of_norm(x, gamma, mean, rstd, to), stream);
+    add_gradient(gradient + gamma, d_gamma, width, stream);
+    add_gradient(gradient + beta, d_beta, width, stream);
+  }
+  // The same, but added to dx, the residual's gradient.
+  void add_normalize_backward(const T* x, size_t gamma, size_t beta, const float* mean,
+                              const float* rstd) const {
+    if (choices.fused)
+      return add_norm_gradient(of_norm(x, gamma, mean, rstd, dx), gradient + gamma, gradient + beta, stream);
+    normalize_backward(x, gamma, beta, mean, rstd, d_one);
+    add_to(dx, d_one, elements_of(layout.config.width), stream);
   }
 
   void attend(const Kept<T>& a) const {
@@ -307,34 +336,37 @@ struct Trainer<T>::State {
             {workspace, workspace_bytes}};
   }
 
+  // A layer's forward. to: where the residual goes; null: all but that, for backward.
+  void run_layer(int l, T* to) const {
+    const int w = layout.config.width;
+    const Kept<T>& a = kept[static_cast<size_t>(l)];
+    const Layer& at = layout.layers[static_cast<size_t>(l)];
+    normalize(a.x, at.norm1, at.norm1_bias, a.norm1, a.mean1, a.rstd1);
+    add_product(forward(a.norm1, weights + at.qkv, a.qkv, 3 * w, w), weights + at.qkv_bias);
+    attend(a);
+    add_product(forward(a.attended, weights + at.proj, a.middle, w, w), weights + at.proj_bias, a.x);
+    normalize(a.middle, at.norm2, at.norm2_bias, a.norm2, a.mean2, a.rstd2);
+    if (choices.fused) {
+      Product<T> fc = forward(a.norm2, weights + at.fc, a.after_gelu, 4 * w, w);
+      fc.epilogue = Epilogue::kBiasGelu, fc.bias = weights + at.fc_bias, fc.kept = {a.before_gelu, 4 * w};
+      multiply(fc);
+    } else {
+      add_product(forward(a.norm2, weights + at.fc, a.before_gelu, 4 * w, w), weights + at.fc_bias);
+      gelu(a.before_gelu, a.after_gelu, elements_of(4 * w), stream);
+    }
+    if (to != nullptr)
+      add_product(forward(a.after_gelu, weights + at.down, to, w, 4 * w), weights + at.down_bias, a.middle);
+  }
+
   void run_forward() const {
     const Config& c = layout.config;
     const int w = c.width;
-    const auto out_of = [&](int l) { return l + 1 < c.layers ? kept[static_cast<size_t>(l) + 1].x : last; };
     T* const first = kept[0].x;
     day73::embedding_gather_rows<T>({weights + layout.tokens, inputs, first, rows, c.padded_vocab, w, 0},
                                     stream);
     add_positions(first, weights + layout.positions, size.batch, size.seq, w, stream);
-    for (int l = 0; l < c.layers; ++l) {
-      const Kept<T>& a = kept[static_cast<size_t>(l)];
-      const Layer& at = layout.layers[static_cast<size_t>(l)];
-      normalize(a.x, at.norm1, at.norm1_bias, a.norm1, a.mean1, a.rstd1);
-      Product<T> qkv = forward(a.norm1, weights + at.qkv, a.qkv, 3 * w, w);
-      qkv.epilogue = Epilogue::kBias, qkv.bias = weights + at.qkv_bias;
-      multiply(qkv);
-      attend(a);
-      Product<T> proj = forward(a.attended, weights + at.proj, a.middle, w, w);
-      proj.epilogue = Epilogue::kBiasResidual, proj.bias = weights + at.proj_bias, proj.residual = {a.x, w};
-      multiply(proj);
-      normalize(a.middle, at.norm2, at.norm2_bias, a.norm2, a.mean2, a.rstd2);
-      Product<T> fc = forward(a.norm2, weights + at.fc, a.after_gelu, 4 * w, w);
-      fc.epilogue = Epilogue::kBiasGelu, fc.bias = weights + at.fc_bias, fc.kept = {a.before_gelu, 4 * w};
-      multiply(fc);
-      Product<T> down = forward(a.after_gelu, weights + at.down, out_of(l), w, 4 * w);
-      down.epilogue = Epilogue::kBiasResidual, down.bias = weights + at.down_bias,
-      down.residual = {a.middle, w};
-      multiply(down);
-    }
+    for (int l = 0; l < c.layers; ++l)
+      run_layer(l, l + 1 < c.layers ? kept[static_cast<size_t>(l) + 1].x : last);
     normalize(last, layout.norm, layout.norm_bias, last_norm, last_mean, last_rstd);
     multiply(logits_product());
   }
@@ -356,24 +388,32 @@ struct Trainer<T>::State {
   void run_backward(const std::function<void(int)>& done) const {
     const Config& c = layout.config;
     const int w = c.width;
-    const size_t all = static_cast<size_t>(rows) * static_cast<size_t>(w);
     multiply(logits_data_gradient());
     multiply(logits_weight_gradient());
     normalize_backward(last, layout.norm, layout.norm_bias, last_mean, last_rstd, dx);
     for (int l = c.layers - 1; l >= 0; --l) {
       const Kept<T>& a = kept[static_cast<size_t>(l)];
       const Layer& at = layout.layers[static_cast<size_t>(l)];
+      // What forward left of the last layer is still there.
+      const Recompute again = l + 1 < c.layers ? choices.recompute : Recompute::kNothing;
+      if (again == Recompute::kLayer) run_layer(l, nullptr);
+      if (again == Recompute::kGelu || again == Recompute::kNorm)
+        gelu(a.before_gelu, a.after_gelu, elements_of(4 * w), stream);
+      if (again == Recompute::kNorm) {
+        normalize(a.middle, at.norm2, at.norm2_bias, a.norm2, a.mean2, a.rstd2);
+        normalize(a.x, at.norm1, at.norm1_bias, a.norm1, a.mean1, a.rstd1);
+      }
       // dx is the gradient of what the layer gives.
       add_row_sums(gradient + at.down_bias, dx, rows, w, workspace, stream);
       multiply(weight_gradient(a.after_gelu, dx, gradient + at.down, w, 4 * w));
       Product<T> inner = data_gradient(dx, weights + at.down, d_inner, w, 4 * w);
-      inner.epilogue = Epilogue::kGeluSlope, inner.kept = {a.before_gelu, 4 * w};
+      if (choices.fused) inner.epilogue = Epilogue::kGeluSlope, inner.kept = {a.before_gelu, 4 * w};
       multiply(inner);
+      if (!choices.fused) times_gelu_slope(d_inner, a.before_gelu, elements_of(4 * w), stream);
       add_row_sums(gradient + at.fc_bias, d_inner, rows, 4 * w, workspace, stream);
       multiply(weight_gradient(a.norm2, d_inner, gradient + at.fc, 4 * w, w));
       multiply(data_gradient(d_inner, weights + at.fc, d_norm, 4 * w, w));
-      normalize_backward(a.middle, at.norm2, at.norm2_bias, a.mean2, a.rstd2, d_one);
-      add_to(dx, d_one, all, stream);
+      add_normalize_backward(a.middle, at.norm2, at.norm2_bias, a.mean2, a.rstd2);
       // dx is that of the middle.
       add_row_sums(gradient + at.proj_bias, dx, rows, w, workspace, stream);
       multiply(weight_gradient(a.attended, dx, gradient + at.proj, w, w));
@@ -386,8 +426,7 @@ struct Trainer<T>::State {
       add_row_sums(gradient + at.qkv_bias, d_qkv, rows, 3 * w, workspace, stream);
       multiply(weight_gradient(a.norm1, d_qkv, gradient + at.qkv, 3 * w, w));
       multiply(data_gradient(d_qkv, weights + at.qkv, d_norm, 3 * w, w));
-      normalize_backward(a.x, at.norm1, at.norm1_bias, a.mean1, a.rstd1, d_one);
-      add_to(dx, d_one, all, stream);
+      add_normalize_backward(a.x, at.norm1, at.norm1_bias, a.mean1, a.rstd1);
       if (done) done(l);
     }
     // The embedding's second gradient; the first came with the logits.
@@ -418,6 +457,7 @@ struct Trainer<T>::State {
   Layout layout;
   StepSize size;
   Optimizer optimizer;
+  Choices choices;
   int rows = 0;
   int64_t step = 0, valid = 0;
   days::Stream stream;
@@ -440,8 +480,9 @@ struct Trainer<T>::State {
 };
 
 template <class T>
-Trainer<T>::Trainer(const Layout& layout, const StepSize& size, const Optimizer& optimizer)
-    : state_(std::make_unique<State>(layout, size, optimizer)) {}
+Trainer<T>::Trainer(const Layout& layout, const StepSize& size, const Optimizer& optimizer,
+                    const Choices& choices)
+    : state_(std::make_unique<State>(layout, size, optimizer, choices)) {}
 template <class T>
 Trainer<T>::~Trainer() = default;
 

@@ -19,10 +19,12 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "common/types.h"
 #include "gpt/layout.h"
+#include "model/product.h"
 
 namespace gpt {
 
@@ -41,6 +43,30 @@ struct Optimizer {
   float max_norm = 1;  // positive; gradients with a larger norm are scaled to it. Infinity turns it off
 };
 
+// What backward computes again instead of keeping it for each layer; each also what stands before it.
+enum class Recompute : int {
+  kNothing,
+  kGelu,   // GELU's results: a pass
+  kNorm,   // what leaves the norms: two passes
+  kLayer,  // all but what enters a layer: its forward, without the last product
+};
+// Of "nothing", "gelu", "norm" or "layer"; throws std::invalid_argument for another.
+Recompute recompute_of(const std::string& name);
+// How a step is computed. All are right; `fused` and `path` decide where sums are rounded, and `recompute` changes no bit.
+struct Choices {
+  // Biases, GELU, its slope and the residual are taken in at the ends of the products, and a norm's gradient is added to the
+  // residual's where it is made. Else each of them is a kernel of its own.
+  bool fused = true;
+  // Of all products; one that does not take them makes the constructor throw. On a CPU the plainest kernel is the fastest: its tiles
+  // are small, and so are models there.
+#ifdef __SIMT__
+  model::Path path = model::Path::kSimple;
+#else
+  model::Path path = model::Path::kAutomatic;
+#endif
+  Recompute recompute = Recompute::kNothing;
+};
+
 // All that a training goes on from, on the host, each array in the layout's order with its gaps: (layout.elements).
 struct Memory {
   std::vector<float> weights, m, v;  // m and v: the optimizer's means of g and of g * g
@@ -53,7 +79,8 @@ template <class T>
 class Trainer {
  public:
   // Throws std::invalid_argument where the sizes are none or do not fit the layout.
-  Trainer(const Layout& layout, const StepSize& size, const Optimizer& optimizer = {});
+  Trainer(const Layout& layout, const StepSize& size, const Optimizer& optimizer = {},
+          const Choices& choices = {});
   ~Trainer();
 
   int tokens() const;    // batch * seq, what accumulate() and losses() take

@@ -14,9 +14,11 @@
 #include <set>
 
 #include "common/random.h"
+#include "common/types.h"
 #include "gpt/files.h"
 #include "gpt/loader.h"
 #include "gpt/trainer.h"
+#include "model/product.h"
 #include "tests/model/files/scratch.h"
 #include "tests/program_tests.h"
 
@@ -290,6 +292,93 @@ TEST(day79, ATrainerRefusesWhatItCannotTake) {
   EXPECT_THROW(gpt::config_of("huge"), std::invalid_argument);
   EXPECT_THROW(gpt::Layout({1, 1, 128, 512, 512, 64}), std::invalid_argument);
   EXPECT_THROW(gpt::Layout({1, 1, 64, 512, 500, 64}), std::invalid_argument);
+}
+
+// The loss and the gradients of a step of a model with three layers.
+struct Done {
+  double loss;
+  std::vector<float> gradients;
+  size_t bytes;
+};
+template <class T>
+Done step_with(const gpt::Choices& choices) {
+  const gpt::Layout layout({3, 1, 64, 100, 104, 16});
+  gpt::Trainer<T> trainer(layout, {2, 9}, {}, choices);
+  const std::vector<float> zeros(layout.elements);
+  std::vector<float> weights = gpt::initial_weights(layout, 1);
+  for (const gpt::Parameter& p : layout.parameters)  // biases that are not 0
+    if (!p.decays)
+      for (size_t i = p.offset; i < p.offset + p.elements; ++i)
+        weights[i] += 0.1f * static_cast<float>(days::normal(2, i));
+  trainer.put({weights, zeros, zeros, 0});
+  trainer.begin(18);
+  Ids inputs(18), targets(18);
+  for (size_t i = 0; i < 18; ++i)
+    inputs[i] = static_cast<int32_t>(i * 7 % 100), targets[i] = static_cast<int32_t>(i * 11 % 100);
+  const double loss = trainer.accumulate(inputs, targets);
+  return {loss, trainer.gradients(), trainer.bytes()};
+}
+double apart(const std::vector<float>& a, const std::vector<float>& b) {
+  double square = 0, off = 0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    square += static_cast<double>(a[i]) * static_cast<double>(a[i]);
+    off += std::pow(static_cast<double>(a[i]) - static_cast<double>(b[i]), 2);
+  }
+  return std::sqrt(off / square);
+}
+
+TEST(day79, FusedOrNotAStepIsTheSame) {
+  if (kChecked) GTEST_SKIP() << "plain builds look";
+  const Done fused = step_with<float>({}), apiece = step_with<float>({.fused = false});
+  EXPECT_EQ(fused.loss, apiece.loss);  // in fp32 nothing is rounded on the way
+  EXPECT_LT(apart(fused.gradients, apiece.gradients), 1e-6);
+  const Done half = step_with<days::bf16>({.fused = false});
+  EXPECT_NEAR(half.loss, fused.loss, 2e-3 * fused.loss);
+  EXPECT_LT(apart(fused.gradients, half.gradients), 1.5e-2);
+}
+template <class T>
+void recomputes() {
+  const Done kept = step_with<T>({});
+  size_t bytes = kept.bytes;
+  for (const char* what : {"gelu", "norm", "layer"}) {
+    for (const bool fused : {true, false}) {
+      const gpt::Choices choices{.fused = fused, .recompute = gpt::recompute_of(what)};
+      const Done again = step_with<T>(choices);
+      const Done expected = fused ? kept : step_with<T>({.fused = false});
+      EXPECT_EQ(again.loss, expected.loss) << what;
+      EXPECT_EQ(again.gradients, expected.gradients) << what;
+      if (!fused) continue;
+      EXPECT_LT(again.bytes, bytes) << what;
+      bytes = again.bytes;
+    }
+  }
+}
+TEST(day79, WhatIsComputedAgainIsTheSame) {
+  if (kChecked) GTEST_SKIP() << "plain builds look";
+  recomputes<float>();
+  recomputes<days::bf16>();
+  EXPECT_THROW(gpt::recompute_of("all"), std::invalid_argument);
+}
+TEST(day79, EveryPathOfTheProductsIsRight) {
+  if (kChecked) GTEST_SKIP() << "the products' own tests look";
+  using model::Path;
+  const Done simple = step_with<float>({.path = Path::kSimple}),
+             ffma = step_with<float>({.path = Path::kFfma});
+  EXPECT_NEAR(ffma.loss, simple.loss, 1e-5 * simple.loss);
+  EXPECT_LT(apart(simple.gradients, ffma.gradients), 1e-6);
+  EXPECT_EQ(step_with<float>({.path = Path::kAutomatic}).gradients, ffma.gradients);
+  EXPECT_THROW(step_with<float>({.path = Path::kMma}), std::invalid_argument);
+  const int sm = model::target_here().sm;
+  if (sm < 80) GTEST_SKIP() << "bf16 needs sm_80";
+  for (const Path path : {Path::kMma, Path::kWgmma}) {
+    if (path == Path::kWgmma && sm != 90) continue;
+    const Done tensor_cores = step_with<days::bf16>({.path = path});
+    EXPECT_NEAR(tensor_cores.loss, simple.loss, 2e-3 * simple.loss) << name_of(path);
+    EXPECT_LT(apart(simple.gradients, tensor_cores.gradients), 1.5e-2) << name_of(path);
+    if (path == Path::kWgmma || sm != 90) {
+      EXPECT_EQ(step_with<days::bf16>({.path = Path::kAutomatic}).gradients, tensor_cores.gradients);
+    }
+  }
 }
 
 // Rows behind the vocabulary are no tokens: they get no probability and no gradient, and stay 0.
