@@ -87,7 +87,8 @@ void check_step(days::Program& program, const gpt::Layout& layout, double most) 
   gpt::Trainer<T> trainer(layout, size);
   trainer.put({weights, zeros, zeros, 0});
   trainer.begin(valid);
-  const double loss = trainer.accumulate(inputs, targets) / static_cast<double>(valid);
+  trainer.accumulate(inputs, targets);
+  const double loss = trainer.loss_sum() / static_cast<double>(valid);
   const std::vector<float> gradients = trainer.gradients();
   const gpt::Reference truth =
       gpt::reference(layout, {weights.begin(), weights.end()}, inputs, targets, size.seq, true);

@@ -145,17 +145,16 @@ void train(days::Program& program) {
   int64_t step = state.memory.step;
   while (step < until) {
     trainer.begin(int64_t{parts} * trainer.tokens());
-    double sum = 0;
     for (int part = 0; part < parts; ++part) {
       train_loader.read(state.samples, batch, &inputs, &targets);
       state.samples += static_cast<uint64_t>(batch);
-      sum += trainer.accumulate(inputs, targets);
+      trainer.accumulate(inputs, targets);
     }
     const float norm = trainer.update(gpt::learning_rate(step, steps, std::max(1, steps / 10), plan.rate));
     if (!std::isfinite(norm))
       throw std::runtime_error("the gradients of step " + std::to_string(step) + " are no numbers");
     ++step;
-    gpt::Point point{step, sum / (static_cast<double>(parts) * trainer.tokens()), NAN};
+    gpt::Point point{step, trainer.loss_sum() / (static_cast<double>(parts) * trainer.tokens()), NAN};
     const bool saves = step % every == 0 || step == steps;
     if (saves) point.validation = validation(trainer, val_loader, batch);
     state.points.push_back(point);

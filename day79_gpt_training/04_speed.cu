@@ -5,9 +5,13 @@
 // (`recompute`). Each takes the same three steps, and the losses have to agree; on a GPU more steps are timed.
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdio>
+#include <cstring>
+#include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/compare.h"
@@ -41,10 +45,82 @@ struct Rung {
   gpt::Choices choices;
 };
 
-// Three steps on the same tokens, and their losses; then, on a GPU, steps that are timed.
+using OfKinds = std::array<double, gpt::kKinds>;
+
+// How many kernels a step launches. What it queues of a kind is captured as a graph, which is counted and never run.
+template <class T>
+OfKinds launches_of(gpt::Trainer<T>& trainer, const days::Callable<>& step) {
+  OfKinds launches{};
+  trainer.on_kind = [&](gpt::Kind kind, bool ends) {
+    if (!ends) {
+      CUDA_CHECK(cudaStreamBeginCapture(trainer.stream(), cudaStreamCaptureModeThreadLocal));
+      return;
+    }
+    cudaGraph_t graph = nullptr;
+    CUDA_CHECK(cudaStreamEndCapture(trainer.stream(), &graph));
+    size_t count = 0;
+    CUDA_CHECK(cudaGraphGetNodes(graph, nullptr, &count));
+    std::vector<cudaGraphNode_t> nodes(count);
+    CUDA_CHECK(cudaGraphGetNodes(graph, nodes.data(), &count));
+    for (const cudaGraphNode_t node : nodes) {
+      cudaGraphNodeType type;
+      CUDA_CHECK(cudaGraphNodeGetType(node, &type));
+      launches[static_cast<size_t>(kind)] += type == cudaGraphNodeTypeKernel;
+    }
+    CUDA_CHECK(cudaGraphDestroy(graph));
+  };
+  step();
+  trainer.on_kind = nullptr;
+  return launches;
+}
+
+// Milliseconds that a step's kernels of each kind take on the GPU, between two events around each run of them.
+template <class T>
+OfKinds milliseconds_of(gpt::Trainer<T>& trainer, const days::Callable<>& step) {
+  std::vector<std::pair<gpt::Kind, cudaEvent_t>> events;  // a begin and an end in turn
+  trainer.on_kind = [&](gpt::Kind kind, bool) {
+    cudaEvent_t event;
+    CUDA_CHECK(cudaEventCreate(&event));
+    CUDA_CHECK(cudaEventRecord(event, trainer.stream()));
+    events.emplace_back(kind, event);
+  };
+  step();
+  trainer.on_kind = nullptr;
+  CUDA_CHECK(cudaStreamSynchronize(trainer.stream()));
+  OfKinds sums{};
+  for (size_t i = 0; i < events.size(); i += 2) {
+    float milliseconds = 0;
+    CUDA_CHECK(cudaEventElapsedTime(&milliseconds, events[i].second, events[i + 1].second));
+    sums[static_cast<size_t>(events[i].first)] += static_cast<double>(milliseconds);
+  }
+  for (const auto& [kind, event] : events) CUDA_CHECK(cudaEventDestroy(event));
+  return sums;
+}
+
+// A line for each rung: its sum, and what the kinds have of it.
+struct Split {
+  const char* rung;
+  OfKinds of;
+};
+void show(const char* title, const char* number, const std::vector<Split>& lines) {
+  if (lines.empty()) return;
+  std::printf("%-12s     all", title);
+  for (int kind = 0; kind < gpt::kKinds; ++kind) std::printf("  %s", name_of(static_cast<gpt::Kind>(kind)));
+  std::printf("\n");
+  for (const Split& line : lines) {
+    std::printf("%-12s", line.rung);
+    std::printf(number, 8, std::accumulate(line.of.begin(), line.of.end(), 0.0));
+    for (int kind = 0; kind < gpt::kKinds; ++kind)
+      std::printf(number, 2 + static_cast<int>(std::strlen(name_of(static_cast<gpt::Kind>(kind)))),
+                  line.of[static_cast<size_t>(kind)]);
+    std::printf("\n");
+  }
+}
+
+// Three steps on the same tokens, and their losses; then their kernels, and on a GPU their times.
 template <class T>
 std::vector<float> steps(days::Program& program, const gpt::Layout& layout, const gpt::StepSize& size,
-                         const Rung& rung) {
+                         const Rung& rung, std::vector<Split>* launches, std::vector<Split>* times) {
   const auto n = static_cast<size_t>(size.batch) * static_cast<size_t>(size.seq);
   Ids inputs(n), targets(n);
   for (size_t i = 0; i < n; ++i) {
@@ -54,13 +130,16 @@ std::vector<float> steps(days::Program& program, const gpt::Layout& layout, cons
   gpt::Trainer<T> trainer(layout, size, {}, rung.choices);
   const std::vector<float> zeros(layout.elements);
   trainer.put({gpt::initial_weights(layout, 79), zeros, zeros, 0});
-  std::vector<float> losses;
   const auto step = [&] {
     trainer.begin(static_cast<int64_t>(n));
-    losses.push_back(static_cast<float>(trainer.accumulate(inputs, targets) / static_cast<double>(n)));
+    trainer.accumulate(inputs, targets);
     trainer.update(1e-3);
   };
-  for (int i = 0; i < 3; ++i) step();
+  std::vector<float> losses;
+  for (int i = 0; i < 3; ++i) {
+    step();
+    losses.push_back(static_cast<float>(trainer.loss_sum() / static_cast<double>(n)));
+  }
   const gpt::Cost cost = gpt::cost_of(layout, size.seq, sizeof(T), rung.choices);
   std::printf("%-10s loss %.4f, %.4f, %.4f; %7.1f MB; passes of a token %7.1f KB\n", rung.name,
               static_cast<double>(losses[0]), static_cast<double>(losses[1]), static_cast<double>(losses[2]),
@@ -72,8 +151,9 @@ std::vector<float> steps(days::Program& program, const gpt::Layout& layout, cons
     std::printf("%-10s %.2f ms a step, %.0f tokens/s, %.1f TFLOP/s\n", rung.name, 1e3 * timing.seconds,
                 static_cast<double>(n) / timing.seconds,
                 static_cast<double>(n) * (cost.products + cost.attention) / timing.seconds / 1e12);
+    times->push_back({rung.name, milliseconds_of(trainer, step)});
   }
-  losses.resize(3);
+  launches->push_back({rung.name, launches_of(trainer, step)});
   return losses;
 }
 
@@ -97,6 +177,7 @@ void speed(days::Program& program) {
        {.path = Path::kAutomatic, .recompute = gpt::recompute_of(program.choice("--recompute"))}},
   };
   const int sm = model::target_here().sm;
+  std::vector<Split> launches, times;
   std::vector<float> first, last;
   for (const Rung& rung : ladder) {
     if (!rung.halves && program.on("--no-fp32") && sm >= 80) continue;
@@ -104,8 +185,9 @@ void speed(days::Program& program) {
       std::printf("%-10s needs sm_%d, not sm_%d\n", rung.name, rung.sm, sm);
       continue;
     }
-    const std::vector<float> losses = rung.halves ? steps<days::bf16>(program, layout, size, rung)
-                                                  : steps<float>(program, layout, size, rung);
+    const std::vector<float> losses = rung.halves
+                                          ? steps<days::bf16>(program, layout, size, rung, &launches, &times)
+                                          : steps<float>(program, layout, size, rung, &launches, &times);
     const std::string what = std::string("losses of ") + rung.name;
     if (first.empty()) {
       // It begins where all tokens are equally likely, and learns: the same tokens are likelier in the next step.
@@ -120,6 +202,8 @@ void speed(days::Program& program) {
     }
     last = losses;
   }
+  show("launches", "%*.0f", launches);
+  show("milliseconds", "%*.2f", times);
 }
 
 }  // namespace

@@ -11,9 +11,8 @@ double step_in_parts(gpt::Trainer<float>& trainer, const std::vector<day79::Part
   int64_t valid = 0;
   for (const day79::Part& part : parts) valid += day79::valid_targets(part);
   trainer.begin(valid);
-  double sum = 0;
-  for (const day79::Part& part : parts) sum += trainer.accumulate(part.inputs, part.targets);
-  return sum / static_cast<double>(valid);
+  for (const day79::Part& part : parts) trainer.accumulate(part.inputs, part.targets);
+  return trainer.loss_sum() / static_cast<double>(valid);
 }
 
 }  // namespace

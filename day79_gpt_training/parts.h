@@ -58,8 +58,9 @@ inline int parts_program(int argc, char** argv, const char* name, const char* do
     gpt::Trainer<float> at_once(layout, {kParts * kBatch, kSeq});
     at_once.put(start);
     at_once.begin(valid_targets(whole));
-    const auto expected_loss = static_cast<float>(at_once.accumulate(whole.inputs, whole.targets) /
-                                                  static_cast<double>(valid_targets(whole)));
+    at_once.accumulate(whole.inputs, whole.targets);
+    const auto expected_loss =
+        static_cast<float>(at_once.loss_sum() / static_cast<double>(valid_targets(whole)));
     const std::vector<float> expected = at_once.gradients();
 
     gpt::Trainer<float> in_parts(layout, {kBatch, kSeq});

@@ -188,6 +188,23 @@ __global__ void __launch_bounds__(kThreads) round_kernel(const float* w, bf16* c
   if (i < n) copy[i] = bf16(w[i]);
 }
 
+__global__ void __launch_bounds__(kThreads) fill_kernel(float* to, float value, size_t n) {
+  const size_t i = index();
+  if (i < n) to[i] = value;
+}
+// One block: these are some thousand numbers.
+__global__ void __launch_bounds__(kThreads) add_sum_kernel(double* total, const float* x, size_t n) {
+  __shared__ double sums[kThreads];
+  double sum = 0;
+  for (size_t i = threadIdx.x; i < n; i += kThreads) sum += static_cast<double>(x[i]);
+  sums[threadIdx.x] = sum;
+  for (unsigned half = kThreads / 2; half > 0; half /= 2) {
+    __syncthreads();
+    if (threadIdx.x < half) sums[threadIdx.x] += sums[threadIdx.x + half];
+  }
+  if (threadIdx.x == 0) *total += sums[0];
+}
+
 }  // namespace
 
 template <class T>
@@ -292,6 +309,15 @@ void add_token_gradient(float* gradient, const T* dx, const int32_t* tokens, int
                         void* workspace, cudaStream_t stream) {
   const day73::Places places = day73::sort_tokens(tokens, count, vocab, -1, workspace, stream);
   token_gradient_kernel<<<static_cast<unsigned>(vocab), kThreads, 0, stream>>>(gradient, dx, places, width);
+  CUDA_CHECK_LAUNCH();
+}
+
+void fill(float* to, float value, size_t n, cudaStream_t stream) {
+  fill_kernel<<<blocks_of(n), kThreads, 0, stream>>>(to, value, n);
+  CUDA_CHECK_LAUNCH();
+}
+void add_sum(double* sum, const float* x, size_t n, cudaStream_t stream) {
+  add_sum_kernel<<<1, kThreads, 0, stream>>>(sum, x, n);
   CUDA_CHECK_LAUNCH();
 }
 

@@ -66,6 +66,11 @@ template <class T>
 void add_token_gradient(float* gradient, const T* dx, const int32_t* tokens, int count, int vocab, int width,
                         void* workspace, cudaStream_t stream);
 
+// to = value, of n elements.
+void fill(float* to, float value, size_t n, cudaStream_t stream);
+// sum += the sum of x, in double, of n elements in an order that n alone decides.
+void add_sum(double* sum, const float* x, size_t n, cudaStream_t stream);
+
 // copy = w rounded to bf16, of n elements.
 void round_weights(const float* w, days::bf16* copy, size_t n, cudaStream_t stream);
 

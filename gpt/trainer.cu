@@ -41,12 +41,53 @@ Recompute recompute_of(const std::string& name) {
   throw std::invalid_argument("what is computed again is nothing, gelu, norm or layer, not \"" + name + "\"");
 }
 
+const char* name_of(Kind kind) {
+  const char* const names[kKinds] = {"products", "attention", "norms", "passes", "loss", "optimizer"};
+  return names[static_cast<int>(kind)];
+}
+
+namespace {
+// Tokens and targets on their way to the device. A copy from pageable memory would wait for all that is queued before it; here the host
+// waits for the copy before the last one alone, whose place it writes.
+class Staging {
+ public:
+  explicit Staging(size_t n) : n_(n) {
+    CUDA_CHECK(cudaMallocHost(reinterpret_cast<void**>(&data_), kPlaces * 2 * n * sizeof(int32_t)));
+    for (cudaEvent_t& event : copied_) CUDA_CHECK(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
+  }
+  ~Staging() {
+    for (const cudaEvent_t event : copied_) static_cast<void>(cudaEventDestroy(event));
+    static_cast<void>(cudaFreeHost(data_));
+  }
+  Staging(const Staging&) = delete;
+  Staging& operator=(const Staging&) = delete;
+
+  void copy(std::span<const int32_t> in, std::span<const int32_t> out, int32_t* to_in, int32_t* to_out,
+            cudaStream_t stream) {
+    place_ = (place_ + 1) % kPlaces;
+    CUDA_CHECK(cudaEventSynchronize(copied_[place_]));
+    int32_t* const from = data_ + place_ * 2 * n_;
+    std::copy(in.begin(), in.end(), from);
+    std::copy(out.begin(), out.end(), from + n_);
+    CUDA_CHECK(cudaMemcpyAsync(to_in, from, n_ * sizeof(int32_t), cudaMemcpyHostToDevice, stream));
+    CUDA_CHECK(cudaMemcpyAsync(to_out, from + n_, n_ * sizeof(int32_t), cudaMemcpyHostToDevice, stream));
+    CUDA_CHECK(cudaEventRecord(copied_[place_], stream));
+  }
+
+ private:
+  static constexpr size_t kPlaces = 2;
+  size_t n_, place_ = 0;
+  int32_t* data_ = nullptr;
+  cudaEvent_t copied_[kPlaces] = {};
+};
+}  // namespace
+
 template <class T>
 struct Trainer<T>::State {
   static constexpr bool kRounds = !std::is_same_v<T, float>;
 
-  State(const Layout& l, const StepSize& s, const Optimizer& o, const Choices& how)
-      : layout(l), size(s), optimizer(o), choices(how) {
+  State(const Trainer& of, const Layout& l, const StepSize& s, const Optimizer& o, const Choices& how)
+      : trainer(of), layout(l), size(s), optimizer(o), choices(how) {
     const Config& c = layout.config;
     days::require(s.batch > 0 && s.batch <= 65536, "a step takes 1 to 65536 sequences, not", s.batch);
     days::require(s.seq > 0 && s.seq <= c.context, "a sequence has 1 token to the context's; context is",
@@ -54,6 +95,7 @@ struct Trainer<T>::State {
     days::require(int64_t{s.batch} * s.seq <= 1 << 24, "a step takes at most 2^24 tokens at once, not",
                   int64_t{s.batch} * s.seq);
     rows = s.batch * s.seq;
+    staging = std::make_unique<Staging>(static_cast<size_t>(rows));
     // Twice over the same code: how much memory, then where in it.
     lay_out();
     arena = days::DeviceMemory(used);
@@ -88,6 +130,8 @@ struct Trainer<T>::State {
     loss = take<float>(n);
     rates = take<day53::AdamRates>(1);
     norm = take<float>(1);
+    step_loss = take<double>(1);
+    other_loss = take<double>(1);
     kept.clear();
     for (int l = 0; l < c.layers; ++l) {
       Kept<T> k{};
@@ -236,7 +280,16 @@ struct Trainer<T>::State {
             .path = choices.path,
             .workspace = {workspace, workspace_bytes}};
   }
-  void multiply(const auto& product) const { model::multiply(product, stream); }
+  // Queues kernels of a kind.
+  template <class Queue>
+  void run(Kind kind, const Queue& queue) const {
+    if (trainer.on_kind) trainer.on_kind(kind, false);
+    queue();
+    if (trainer.on_kind) trainer.on_kind(kind, true);
+  }
+  void multiply(const auto& product) const {
+    run(Kind::kProducts, [&] { model::multiply(product, stream); });
+  }
 
   // y = x w + bias, and + residual where there is one.
   void add_product(Product<T> p, const T* bias, const T* residual = nullptr) const {
@@ -246,14 +299,18 @@ struct Trainer<T>::State {
       return multiply(p);
     }
     multiply(p);
-    add_bias(p.c.data, bias, rows, p.n, stream);
-    if (residual != nullptr) add_to(p.c.data, residual, elements_of(p.n), stream);
+    run(Kind::kPasses, [&] {
+      add_bias(p.c.data, bias, rows, p.n, stream);
+      if (residual != nullptr) add_to(p.c.data, residual, elements_of(p.n), stream);
+    });
   }
   size_t elements_of(int width) const { return static_cast<size_t>(rows) * static_cast<size_t>(width); }
 
   void normalize(const T* x, size_t gamma, size_t beta, T* y, float* mean, float* rstd) const {
-    day12::layer_norm_persistent<T>(
-        {x, weights + gamma, weights + beta, y, mean, rstd, rows, layout.config.width, kEps}, stream);
+    run(Kind::kNorms, [&] {
+      day12::layer_norm_persistent<T>(
+          {x, weights + gamma, weights + beta, y, mean, rstd, rows, layout.config.width, kEps}, stream);
+    });
   }
   day12::LayerNormBackward<T> of_norm(const T* x, size_t gamma, const float* mean, const float* rstd,
                                       T* to) const {
@@ -273,22 +330,26 @@ struct Trainer<T>::State {
   void normalize_backward(const T* x, size_t gamma, size_t beta, const float* mean, const float* rstd,
                           T* to) const {
     const auto width = static_cast<size_t>(layout.config.width);
-    day12::layer_norm_grad_registers<T>(of_norm(x, gamma, mean, rstd, to), stream);
-    add_gradient(gradient + gamma, d_gamma, width, stream);
-    add_gradient(gradient + beta, d_beta, width, stream);
+    run(Kind::kNorms, [&] {
+      day12::layer_norm_grad_registers<T>(of_norm(x, gamma, mean, rstd, to), stream);
+      add_gradient(gradient + gamma, d_gamma, width, stream);
+      add_gradient(gradient + beta, d_beta, width, stream);
+    });
   }
   // The same, but added to dx, the residual's gradient.
   void add_normalize_backward(const T* x, size_t gamma, size_t beta, const float* mean,
                               const float* rstd) const {
     if (choices.fused)
-      return add_norm_gradient(of_norm(x, gamma, mean, rstd, dx), gradient + gamma, gradient + beta, stream);
+      return run(Kind::kNorms, [&] {
+        add_norm_gradient(of_norm(x, gamma, mean, rstd, dx), gradient + gamma, gradient + beta, stream);
+      });
     normalize_backward(x, gamma, beta, mean, rstd, d_one);
-    add_to(dx, d_one, elements_of(layout.config.width), stream);
+    run(Kind::kPasses, [&] { add_to(dx, d_one, elements_of(layout.config.width), stream); });
   }
 
   void attend(const Kept<T>& a) const {
     const Config& c = layout.config;
-    split_heads(a.qkv, q, k, v_heads, size.batch, size.seq, c.heads, stream);
+    run(Kind::kPasses, [&] { split_heads(a.qkv, q, k, v_heads, size.batch, size.seq, c.heads, stream); });
     const days::Attention<T> p{q,
                                k,
                                v_heads,
@@ -301,12 +362,14 @@ struct Trainer<T>::State {
                                kHeadDim,
                                1 / std::sqrt(static_cast<float>(kHeadDim)),
                                true};
-    if constexpr (kRounds) {
-      day43::attention_wide<T>(p, stream);
-    } else {
-      day43::attention_tiled(p, stream);
-    }
-    join_heads(o, a.attended, size.batch, size.seq, c.heads, stream);
+    run(Kind::kAttention, [&] {
+      if constexpr (kRounds) {
+        day43::attention_wide<T>(p, stream);
+      } else {
+        day43::attention_tiled(p, stream);
+      }
+    });
+    run(Kind::kPasses, [&] { join_heads(o, a.attended, size.batch, size.seq, c.heads, stream); });
   }
   // Reads q, k and v where the product wrote them, and writes their gradients in the same order.
   days::AttentionBackward<T> of_attention_backward(const Kept<T>& a) const {
@@ -336,6 +399,10 @@ struct Trainer<T>::State {
             {workspace, workspace_bytes}};
   }
 
+  void run_gelu(const Kept<T>& a) const {
+    run(Kind::kPasses,
+        [&] { gelu(a.before_gelu, a.after_gelu, elements_of(4 * layout.config.width), stream); });
+  }
   // A layer's forward. to: where the residual goes; null: all but that, for backward.
   void run_layer(int l, T* to) const {
     const int w = layout.config.width;
@@ -352,7 +419,7 @@ struct Trainer<T>::State {
       multiply(fc);
     } else {
       add_product(forward(a.norm2, weights + at.fc, a.before_gelu, 4 * w, w), weights + at.fc_bias);
-      gelu(a.before_gelu, a.after_gelu, elements_of(4 * w), stream);
+      run_gelu(a);
     }
     if (to != nullptr)
       add_product(forward(a.after_gelu, weights + at.down, to, w, 4 * w), weights + at.down_bias, a.middle);
@@ -362,27 +429,26 @@ struct Trainer<T>::State {
     const Config& c = layout.config;
     const int w = c.width;
     T* const first = kept[0].x;
-    day73::embedding_gather_rows<T>({weights + layout.tokens, inputs, first, rows, c.padded_vocab, w, 0},
-                                    stream);
-    add_positions(first, weights + layout.positions, size.batch, size.seq, w, stream);
+    run(Kind::kPasses, [&] {
+      day73::embedding_gather_rows<T>({weights + layout.tokens, inputs, first, rows, c.padded_vocab, w, 0},
+                                      stream);
+      add_positions(first, weights + layout.positions, size.batch, size.seq, w, stream);
+    });
     for (int l = 0; l < c.layers; ++l)
       run_layer(l, l + 1 < c.layers ? kept[static_cast<size_t>(l) + 1].x : last);
     normalize(last, layout.norm, layout.norm_bias, last_norm, last_mean, last_rstd);
     multiply(logits_product());
   }
 
-  // Losses, and the gradients of the logits in their place.
-  double run_loss() const {
+  // Losses, whose sum is added to `sum`, and the gradients of the logits in their place, scaled.
+  void run_loss(float scale, double* sum) const {
     const Config& c = layout.config;
-    day74::cross_entropy_online<T>(
-        {logits, targets, loss_scale, loss, rows, c.padded_vocab, c.vocab, 0, kIgnored}, stream);
-    std::vector<float> of_rows(static_cast<size_t>(rows));
-    CUDA_CHECK(cudaMemcpyAsync(of_rows.data(), loss, of_rows.size() * sizeof(float), cudaMemcpyDeviceToHost,
-                               stream));
-    CUDA_CHECK(cudaStreamSynchronize(stream));
-    double sum = 0;
-    for (const float one : of_rows) sum += static_cast<double>(one);
-    return sum;
+    run(Kind::kLoss, [&] {
+      fill(loss_scale, scale, static_cast<size_t>(rows), stream);
+      day74::cross_entropy_online<T>(
+          {logits, targets, loss_scale, loss, rows, c.padded_vocab, c.vocab, 0, kIgnored}, stream);
+      add_sum(sum, loss, static_cast<size_t>(rows), stream);
+    });
   }
 
   void run_backward(const std::function<void(int)>& done) const {
@@ -397,41 +463,47 @@ struct Trainer<T>::State {
       // What forward left of the last layer is still there.
       const Recompute again = l + 1 < c.layers ? choices.recompute : Recompute::kNothing;
       if (again == Recompute::kLayer) run_layer(l, nullptr);
-      if (again == Recompute::kGelu || again == Recompute::kNorm)
-        gelu(a.before_gelu, a.after_gelu, elements_of(4 * w), stream);
+      if (again == Recompute::kGelu || again == Recompute::kNorm) run_gelu(a);
       if (again == Recompute::kNorm) {
         normalize(a.middle, at.norm2, at.norm2_bias, a.norm2, a.mean2, a.rstd2);
         normalize(a.x, at.norm1, at.norm1_bias, a.norm1, a.mean1, a.rstd1);
       }
       // dx is the gradient of what the layer gives.
-      add_row_sums(gradient + at.down_bias, dx, rows, w, workspace, stream);
+      run(Kind::kPasses, [&] { add_row_sums(gradient + at.down_bias, dx, rows, w, workspace, stream); });
       multiply(weight_gradient(a.after_gelu, dx, gradient + at.down, w, 4 * w));
       Product<T> inner = data_gradient(dx, weights + at.down, d_inner, w, 4 * w);
       if (choices.fused) inner.epilogue = Epilogue::kGeluSlope, inner.kept = {a.before_gelu, 4 * w};
       multiply(inner);
-      if (!choices.fused) times_gelu_slope(d_inner, a.before_gelu, elements_of(4 * w), stream);
-      add_row_sums(gradient + at.fc_bias, d_inner, rows, 4 * w, workspace, stream);
+      if (!choices.fused)
+        run(Kind::kPasses, [&] { times_gelu_slope(d_inner, a.before_gelu, elements_of(4 * w), stream); });
+      run(Kind::kPasses,
+          [&] { add_row_sums(gradient + at.fc_bias, d_inner, rows, 4 * w, workspace, stream); });
       multiply(weight_gradient(a.norm2, d_inner, gradient + at.fc, 4 * w, w));
       multiply(data_gradient(d_inner, weights + at.fc, d_norm, 4 * w, w));
       add_normalize_backward(a.middle, at.norm2, at.norm2_bias, a.mean2, a.rstd2);
       // dx is that of the middle.
-      add_row_sums(gradient + at.proj_bias, dx, rows, w, workspace, stream);
+      run(Kind::kPasses, [&] { add_row_sums(gradient + at.proj_bias, dx, rows, w, workspace, stream); });
       multiply(weight_gradient(a.attended, dx, gradient + at.proj, w, w));
       multiply(data_gradient(dx, weights + at.proj, d_one, w, w));
-      if constexpr (kRounds) {
-        day47::backward_apart<T>(of_attention_backward(a), stream);
-      } else {
-        day47::backward_tiled(of_attention_backward(a), stream);
-      }
-      add_row_sums(gradient + at.qkv_bias, d_qkv, rows, 3 * w, workspace, stream);
+      run(Kind::kAttention, [&] {
+        if constexpr (kRounds) {
+          day47::backward_apart<T>(of_attention_backward(a), stream);
+        } else {
+          day47::backward_tiled(of_attention_backward(a), stream);
+        }
+      });
+      run(Kind::kPasses,
+          [&] { add_row_sums(gradient + at.qkv_bias, d_qkv, rows, 3 * w, workspace, stream); });
       multiply(weight_gradient(a.norm1, d_qkv, gradient + at.qkv, 3 * w, w));
       multiply(data_gradient(d_qkv, weights + at.qkv, d_norm, 3 * w, w));
       add_normalize_backward(a.x, at.norm1, at.norm1_bias, a.mean1, a.rstd1);
       if (done) done(l);
     }
     // The embedding's second gradient; the first came with the logits.
-    add_token_gradient(gradient + layout.tokens, dx, inputs, rows, c.padded_vocab, w, workspace, stream);
-    add_position_gradient(gradient + layout.positions, dx, size.batch, size.seq, w, stream);
+    run(Kind::kPasses, [&] {
+      add_token_gradient(gradient + layout.tokens, dx, inputs, rows, c.padded_vocab, w, workspace, stream);
+      add_position_gradient(gradient + layout.positions, dx, size.batch, size.seq, w, stream);
+    });
     if (done) done(-1);
   }
 
@@ -444,22 +516,17 @@ struct Trainer<T>::State {
       days::require(out[i] == kIgnored || (out[i] >= 0 && out[i] < layout.config.vocab),
                     "a target is none of the vocabulary:", out[i]);
     }
-    CUDA_CHECK(cudaMemcpyAsync(inputs, in.data(), n * sizeof(int32_t), cudaMemcpyHostToDevice, stream));
-    CUDA_CHECK(cudaMemcpyAsync(targets, out.data(), n * sizeof(int32_t), cudaMemcpyHostToDevice, stream));
-  }
-  void scale_losses(float scale) const {
-    const std::vector<float> scales(static_cast<size_t>(rows), scale);
-    CUDA_CHECK(cudaMemcpyAsync(loss_scale, scales.data(), scales.size() * sizeof(float),
-                               cudaMemcpyHostToDevice, stream));
-    CUDA_CHECK(cudaStreamSynchronize(stream));
+    staging->copy(in, out, inputs, targets, stream);
   }
 
+  const Trainer& trainer;
   Layout layout;
   StepSize size;
   Optimizer optimizer;
   Choices choices;
   int rows = 0;
   int64_t step = 0, valid = 0;
+  std::unique_ptr<Staging> staging;
   days::Stream stream;
   days::DeviceMemory arena;
   size_t used = 0, workspace_bytes = 0;
@@ -469,6 +536,7 @@ struct Trainer<T>::State {
 
   float *master = nullptr, *m = nullptr, *v = nullptr, *gradient = nullptr, *loss_scale = nullptr,
         *loss = nullptr, *norm = nullptr, *last_mean = nullptr, *last_rstd = nullptr;
+  double *step_loss = nullptr, *other_loss = nullptr;
   T* weights = nullptr;
   int32_t *inputs = nullptr, *targets = nullptr;
   day53::AdamRates* rates = nullptr;
@@ -482,7 +550,7 @@ struct Trainer<T>::State {
 template <class T>
 Trainer<T>::Trainer(const Layout& layout, const StepSize& size, const Optimizer& optimizer,
                     const Choices& choices)
-    : state_(std::make_unique<State>(layout, size, optimizer, choices)) {}
+    : state_(std::make_unique<State>(*this, layout, size, optimizer, choices)) {}
 template <class T>
 Trainer<T>::~Trainer() = default;
 
@@ -513,9 +581,10 @@ void Trainer<T>::put(const Memory& memory) {
 }
 
 namespace {
-std::vector<float> download(const float* from, size_t n, cudaStream_t stream) {
-  std::vector<float> values(n);
-  CUDA_CHECK(cudaMemcpyAsync(values.data(), from, n * sizeof(float), cudaMemcpyDeviceToHost, stream));
+template <class U>
+std::vector<U> download(const U* from, size_t n, cudaStream_t stream) {
+  std::vector<U> values(n);
+  CUDA_CHECK(cudaMemcpyAsync(values.data(), from, n * sizeof(U), cudaMemcpyDeviceToHost, stream));
   CUDA_CHECK(cudaStreamSynchronize(stream));
   return values;
 }
@@ -535,30 +604,37 @@ std::vector<float> Trainer<T>::gradients() const {
 
 template <class T>
 void Trainer<T>::begin(int64_t valid) {
+  State& s = *state_;
   days::require(valid > 0, "a step has targets to learn from, not", valid);
-  state_->valid = valid;
-  CUDA_CHECK(cudaMemsetAsync(state_->gradient, 0, state_->layout.elements * sizeof(float), state_->stream));
+  s.valid = valid;
+  s.run(Kind::kOptimizer, [&] {
+    CUDA_CHECK(cudaMemsetAsync(s.gradient, 0, s.layout.elements * sizeof(float), s.stream));
+    CUDA_CHECK(cudaMemsetAsync(s.step_loss, 0, sizeof(double), s.stream));
+  });
 }
 
 template <class T>
-double Trainer<T>::accumulate(std::span<const int32_t> inputs, std::span<const int32_t> targets) {
+void Trainer<T>::accumulate(std::span<const int32_t> inputs, std::span<const int32_t> targets) {
   const State& s = *state_;
   days::require(s.valid > 0, "begin() comes before accumulate(); targets are", s.valid);
   s.upload(inputs, targets);
-  s.scale_losses(static_cast<float>(1.0 / static_cast<double>(s.valid)));
   s.run_forward();
-  const double sum = s.run_loss();
+  s.run_loss(static_cast<float>(1.0 / static_cast<double>(s.valid)), s.step_loss);
   s.run_backward(on_layer_done);
-  return sum;
+}
+template <class T>
+double Trainer<T>::loss_sum() const {
+  return download(state_->step_loss, 1, state_->stream)[0];
 }
 
 template <class T>
 double Trainer<T>::losses(std::span<const int32_t> inputs, std::span<const int32_t> targets) {
   const State& s = *state_;
   s.upload(inputs, targets);
-  s.scale_losses(0);
   s.run_forward();
-  return s.run_loss();
+  CUDA_CHECK(cudaMemsetAsync(s.other_loss, 0, sizeof(double), s.stream));
+  s.run_loss(0, s.other_loss);
+  return download(s.other_loss, 1, s.stream)[0];
 }
 
 template <class T>
@@ -567,9 +643,11 @@ float Trainer<T>::update(double rate) {
   const day53::AdamRule rule{s.optimizer.b1, s.optimizer.b2, s.optimizer.eps, s.optimizer.decay};
   const day53::AdamRates rates = day53::adam_rates(rule, rate, s.step + 1);
   CUDA_CHECK(cudaMemcpyAsync(s.rates, &rates, sizeof rates, cudaMemcpyHostToDevice, s.stream));
-  day53::step_mixed<T>(
-      {s.parameters.tensors, rule, s.rates, s.optimizer.max_norm, s.norm, {s.workspace, s.workspace_bytes}},
-      s.stream);
+  s.run(Kind::kOptimizer, [&] {
+    day53::step_mixed<T>(
+        {s.parameters.tensors, rule, s.rates, s.optimizer.max_norm, s.norm, {s.workspace, s.workspace_bytes}},
+        s.stream);
+  });
   const float norm = download(s.norm, 1, s.stream)[0];
   s.valid = 0;
   if (std::isfinite(norm)) ++s.step;

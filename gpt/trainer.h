@@ -7,9 +7,9 @@
 //   const std::vector<float> zeros(layout.elements);
 //   trainer.put({gpt::initial_weights(layout, seed), zeros, zeros, 0});  // until then the memory holds NaN
 //   trainer.begin(valid);                  // gradients are 0; all parts of the step together have `valid` targets
-//   double sum = 0;
-//   for (const Part& part : parts) sum += trainer.accumulate(part.inputs, part.targets);
-//   trainer.update(1e-3);                  // AdamW, and the step is counted; its loss was sum / valid
+//   for (const Part& part : parts) trainer.accumulate(part.inputs, part.targets);
+//   trainer.update(1e-3);                  // AdamW, and the step is counted
+//   trainer.loss_sum() / valid;            // the step's loss, before the update
 #pragma once
 
 #include <cuda_runtime.h>
@@ -30,6 +30,11 @@ namespace gpt {
 
 // The target of a token that has no loss.
 inline constexpr int32_t kIgnored = -100;
+
+// What a step's kernels do.
+enum class Kind : int { kProducts, kAttention, kNorms, kPasses, kLoss, kOptimizer };
+inline constexpr int kKinds = 6;
+const char* name_of(Kind);
 
 // What is computed at once: at most 65536 sequences of at most the context's tokens, and at most 2^24 tokens in all.
 struct StepSize {
@@ -94,10 +99,12 @@ class Trainer {
   // Begins a step: gradients are 0. valid: how many targets of the whole step, all its parts, are not ignored; the loss is their mean.
   // Throws std::invalid_argument where it is not positive.
   void begin(int64_t valid);
-  // Runs forward and backward of (batch, seq) tokens, adds to the gradients, and returns the sum of the losses. It waits for the losses;
-  // backward may still run when it returns. Throws std::invalid_argument where begin() is missing, a length is not tokens(), or a token
+  // Runs forward and backward of (batch, seq) tokens, and adds to the gradients and to the sum of the losses. It waits for none of that,
+  // at most for the part before the last one. Throws std::invalid_argument where begin() is missing, a length is not tokens(), or a token
   // or target is not in the vocabulary; a target may be kIgnored.
-  double accumulate(std::span<const int32_t> inputs, std::span<const int32_t> targets);
+  void accumulate(std::span<const int32_t> inputs, std::span<const int32_t> targets);
+  // Waits for all that is queued, and returns the sum of the losses of all parts since begin().
+  double loss_sum() const;
   // Runs forward alone, waits for the losses, and returns their sum. It overwrites activations and keeps gradients, so that it may stand
   // anywhere in a step. Throws as accumulate() does, but needs no begin().
   double losses(std::span<const int32_t> inputs, std::span<const int32_t> targets);
@@ -117,6 +124,9 @@ class Trainer {
   // first, -1 for the embeddings at the end. The gradients of the last norm are there at the first call. Only in the step's last part
   // are these gradients complete. Work that is then queued into stream() finds them there, and this accumulate() writes them no more.
   std::function<void(int layer)> on_layer_done;
+  // Called on the host in begin(), accumulate(), losses(), next() and update() where kernels of a kind are queued into stream(): before
+  // them, and behind them with `ends`. Nothing waits or copies in between, so they can be timed there, or captured.
+  std::function<void(Kind kind, bool ends)> on_kind;
   cudaStream_t stream() const;
 
  private:

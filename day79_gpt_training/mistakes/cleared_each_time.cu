@@ -11,7 +11,8 @@ double step_in_parts(gpt::Trainer<float>& trainer, const std::vector<day79::Part
   double sum = 0;
   for (const day79::Part& part : parts) {
     trainer.begin(valid);
-    sum += trainer.accumulate(part.inputs, part.targets);
+    trainer.accumulate(part.inputs, part.targets);
+    sum += trainer.loss_sum();
   }
   return sum / static_cast<double>(valid);
 }

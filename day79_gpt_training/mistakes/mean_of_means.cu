@@ -9,9 +9,12 @@ double step_in_parts(gpt::Trainer<float>& trainer, const std::vector<day79::Part
   // Weights that make a part's sum a mean, times how many targets there would be if all parts had as many.
   const int64_t first = day79::valid_targets(parts[0]);
   trainer.begin(first * std::ssize(parts));
-  double mean = 0;
-  for (const day79::Part& part : parts)
-    mean += trainer.accumulate(part.inputs, part.targets) / static_cast<double>(day79::valid_targets(part));
+  double mean = 0, before = 0;
+  for (const day79::Part& part : parts) {
+    trainer.accumulate(part.inputs, part.targets);
+    mean += (trainer.loss_sum() - before) / static_cast<double>(day79::valid_targets(part));
+    before = trainer.loss_sum();
+  }
   return mean / static_cast<double>(parts.size());
 }
 

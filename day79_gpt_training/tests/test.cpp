@@ -315,8 +315,8 @@ Done step_with(const gpt::Choices& choices) {
   Ids inputs(18), targets(18);
   for (size_t i = 0; i < 18; ++i)
     inputs[i] = static_cast<int32_t>(i * 7 % 100), targets[i] = static_cast<int32_t>(i * 11 % 100);
-  const double loss = trainer.accumulate(inputs, targets);
-  return {loss, trainer.gradients(), trainer.bytes()};
+  trainer.accumulate(inputs, targets);
+  return {trainer.loss_sum(), trainer.gradients(), trainer.bytes()};
 }
 double apart(const std::vector<float>& a, const std::vector<float>& b) {
   double square = 0, off = 0;
@@ -381,6 +381,41 @@ TEST(day79, EveryPathOfTheProductsIsRight) {
   }
 }
 
+// Parts are queued without waiting for each other, and what they lost is read once.
+TEST(day79, LossesAddUpSinceBegin) {
+  if (kChecked) GTEST_SKIP() << "plain builds look";
+  const gpt::Layout layout({1, 1, 64, 100, 104, 16});
+  const std::vector<float> zeros(layout.elements);
+  gpt::Trainer<float> trainer(layout, {1, 8});
+  trainer.put({gpt::initial_weights(layout, 1), zeros, zeros, 0});
+  std::vector<int> open;  // kinds that have begun, and not ended
+  int runs = 0;
+  trainer.on_kind = [&](gpt::Kind kind, bool ends) {
+    ASSERT_EQ(open.empty(), !ends);
+    if (ends) {
+      EXPECT_EQ(open.back(), static_cast<int>(kind));
+      open.clear(), ++runs;
+    } else {
+      open.push_back(static_cast<int>(kind));
+    }
+  };
+  std::vector<Ids> inputs, targets;
+  double sum = 0;
+  for (int32_t part = 0; part < 4; ++part) {
+    inputs.emplace_back(8, part), targets.emplace_back(8, 90 + part);
+    sum += trainer.losses(inputs.back(), targets.back());
+  }
+  for (int round = 0; round < 2; ++round) {
+    trainer.begin(32);
+    EXPECT_EQ(trainer.loss_sum(), 0);
+    for (size_t part = 0; part < 4; ++part) trainer.accumulate(inputs[part], targets[part]);
+    trainer.losses(inputs[0], targets[0]);  // counts for itself
+    EXPECT_NEAR(trainer.loss_sum(), sum, 1e-12 * sum);
+  }
+  EXPECT_TRUE(open.empty());
+  EXPECT_GT(runs, 100);
+}
+
 // Rows behind the vocabulary are no tokens: they get no probability and no gradient, and stay 0.
 TEST(day79, PaddingStaysZero) {
   if (kChecked) GTEST_SKIP() << "plain builds look";
@@ -391,8 +426,8 @@ TEST(day79, PaddingStaysZero) {
   std::vector<int> layers;
   trainer.on_layer_done = [&](int layer) { layers.push_back(layer); };
   trainer.begin(8);
-  const double loss = trainer.accumulate(Ids(8, 99), Ids(8, 3)) / 8;
-  EXPECT_NEAR(loss, std::log(100.0), 0.3);
+  trainer.accumulate(Ids(8, 99), Ids(8, 3));
+  EXPECT_NEAR(trainer.loss_sum() / 8, std::log(100.0), 0.3);
   EXPECT_EQ(layers, (std::vector<int>{0, -1}));
   EXPECT_GT(trainer.update(1e-2), 0);
   const std::vector<float> weights = trainer.get().weights;
