@@ -16,6 +16,9 @@ Where a right result is not the only one, as with random masks, `make.check = ch
 gets the outputs' tensors and says what is wrong with them, "" where nothing is.
 SHAPES = {ladder: [shape, ...]} are those to check on, where sizes around a tile do not fit the ladder.
 
+Of a program day a ladder is a program that has tables of `work`. make(torch, table) returns the function to time, make.check(function,
+table) says what is wrong with it, and SHAPES has pairs of a shape and of how many units of work to check on.
+
 Without a GPU PyTorch's CPU versions are checked on the CPU backend's memory; a time needs a GPU.
 """
 import argparse
@@ -269,6 +272,8 @@ def run(args):
     if not entries:
         raise DaysError(f"day {day.label} has no contestants in Python", f"./days bench {day.number}")
     side, backend = choose_side(bool(args.results))
+    if day.kind.has_programs:
+        return run_programs(side, entries, shapes, args.results)
     loaded = library.Library(args.library or run_build.build_library(day, backend))
     described, extents = _described(day, loaded, entries)
     if args.results:
@@ -279,6 +284,64 @@ def run(args):
         console.clear_progress()
         _say(table)
     return 0 if good else WRONG
+
+
+def run_programs(side, entries, shapes, path):
+    """The contestants of a program day, one after the other: a training step takes what memory there is."""
+    found = results.load(path) if path else {"tables": [
+        {"ladder": ladder, "type": "", "shape": shape, "work": {"units": units}, "rows": []}
+        for ladder, some in shapes.items() for shape, units in some]}
+    good = True
+    for table in found["tables"]:
+        entries_here = _of_ladder(entries, table) if table.get("work") else []
+        new = []
+        for name, make in entries_here:
+            console.progress(f"{'timing' if path else 'checking'} {name}, {results.title(table)}")
+            new.append(_program_row(side, table, name, make, bool(path)))
+        console.clear_progress()
+        good = good and all(row["result"] != "fail" for row in new)
+        table["rows"] = [row for row in table["rows"] if row["name"] not in {one["name"] for one in new}] + new
+        if new:
+            table["python"] = {"about": about(side.torch)}
+        if not path:
+            _say(table)
+    if path:
+        results.write(path, found)
+    return 0 if good else WRONG
+
+
+def _program_row(side, table, name, make, timed):
+    row = {"name": name, "kind": "library", "process": "python"}
+    side.torch.compiler.reset()
+    try:
+        function = make(side.torch, table)
+        said = make.check(function, table)
+        seconds = racing.by_turns({name: function}, _step_clock(side.torch))[name] if timed and not said else None
+    except Skip as skip:
+        return dict(row, result="skip", reason=str(skip))
+    except ImportError as error:
+        return dict(row, result="missing", reason=f"not installed: {error.name or error}")
+    except RuntimeError as error:  # PyTorch's word for what it does not support, and for memory that is too small
+        return dict(row, result="skip", reason=(str(error).splitlines() or [type(error).__name__])[0][:200])
+    if said:
+        return dict(row, result="fail", report=said)
+    row["result"] = "ok"
+    if seconds:
+        racing.record(row, seconds, table)
+    return row
+
+
+def _step_clock(torch):
+    """From when the device may begin until it has ended, as programs time themselves: what the host needs to queue a step is in it."""
+    def timed(body):
+        begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        torch.cuda.synchronize()
+        begin.record()
+        body()
+        end.record()
+        end.synchronize()
+        return begin.elapsed_time(end) / 1e3
+    return timed
 
 
 def _described(day, loaded, entries):

@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The same GPT in PyTorch, from day 79's own checkpoints.
+"""The same GPT in PyTorch, from day 79's own checkpoints; contestants.py times its steps.
 
     torch_gpt.py compare FROM TO     goes on from checkpoint FROM with the same batches to that of TO; losses and weights have to agree
-    torch_gpt.py speed [SIZE BATCH]  tokens a second of a step in bf16, eager and compiled, on a GPU: gpt2 and 16 where nothing is said
     torch_gpt.py transformers FOLDER what Hugging Face's transformers make of a checkpoint: the same logits
 
 Ends with 77, which CTest calls skipped, where PyTorch, safetensors or transformers are missing."""
@@ -12,7 +11,6 @@ import json
 import math
 import re
 import sys
-import time
 from pathlib import Path
 
 try:
@@ -22,6 +20,8 @@ try:
     from safetensors.torch import load_file
     from torch.nn import functional as F
 except ImportError as missing:
+    if __name__ != "__main__":
+        raise
     print(f"skip: needs Python's {missing.name} (python3 -m pip install torch safetensors)")
     sys.exit(77)
 
@@ -144,31 +144,40 @@ def compare(first, last):
     print("ok")
 
 
-def speed(size="gpt2", batch="16"):
+def fresh(size, device):
+    """A model as a training begins with."""
     layers, heads, width, vocab, seq = SIZES[size]
-    shapes = {"wte.weight": (vocab, width), "wpe.weight": (seq, width), "ln_f.weight": (width,), "ln_f.bias": (width,)}
+    weights = {"wte.weight": 0.02 * torch.randn(vocab, width), "wpe.weight": 0.02 * torch.randn(seq, width),
+               "ln_f.weight": torch.ones(width), "ln_f.bias": torch.zeros(width)}
     for layer in range(layers):
-        for name, shape in {"ln_1": (width,), "ln_2": (width,), "attn.c_attn": (width, 3 * width), "attn.c_proj": (width, width),
-                            "mlp.c_fc": (width, 4 * width), "mlp.c_proj": (4 * width, width)}.items():
-            shapes[f"h.{layer}.{name}.weight"], shapes[f"h.{layer}.{name}.bias"] = shape, shape[-1:]
-    model = Gpt(layers, heads, {"transformer." + name: 0.02 * torch.randn(shape) for name, shape in shapes.items()}).cuda()
-    tuner = adam(model, lr=1e-4, fused=True)
-    ids, targets = (torch.randint(vocab, (int(batch), seq), device="cuda") for _ in range(2))
-    for name, loss_of in (("eager", model.loss), ("compiled", torch.compile(model.loss))):
-        times = []
-        for _ in range(13):
-            torch.cuda.synchronize()
-            begin = time.perf_counter()
-            tuner.zero_grad()
-            with torch.autocast("cuda", torch.bfloat16):
-                loss = loss_of(ids, targets)
-            loss.backward()
-            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-            tuner.step()
-            torch.cuda.synchronize()
-            times.append(time.perf_counter() - begin)
-        middle = sorted(times[3:])[5]
-        print(f"{name:<9} {1e3 * middle:.2f} ms a step, {int(batch) * seq / middle:.0f} tokens/s (torch {torch.__version__}, {size}, batch {batch})")
+        for name, shape in {"attn.c_attn": (width, 3 * width), "attn.c_proj": (width, width), "mlp.c_fc": (width, 4 * width),
+                            "mlp.c_proj": (4 * width, width)}.items():
+            deviation = 0.02 / math.sqrt(2 * layers) if name.endswith("c_proj") else 0.02
+            weights[f"h.{layer}.{name}.weight"] = deviation * torch.randn(shape)
+            weights[f"h.{layer}.{name}.bias"] = torch.zeros(shape[1])
+        for name in ("ln_1", "ln_2"):
+            weights[f"h.{layer}.{name}.weight"], weights[f"h.{layer}.{name}.bias"] = torch.ones(width), torch.zeros(width)
+    return Gpt(layers, heads, {"transformer." + name: weight for name, weight in weights.items()}).to(device)
+
+
+def stepper(size, tokens, device, compiled):
+    """step() of `tokens` tokens in bf16, always the same ones, with gradients scaled to a norm of 1 and AdamW; it returns the loss."""
+    torch.manual_seed(SEED)
+    vocab, seq = SIZES[size][3], min(SIZES[size][4], tokens)
+    model = fresh(size, device)
+    tuner = adam(model, lr=1e-3, fused=device == "cuda")
+    ids, targets = (torch.randint(vocab, (tokens // seq, seq), device=device) for _ in range(2))
+    loss_of = torch.compile(model.loss) if compiled else model.loss
+
+    def step():
+        tuner.zero_grad()
+        with torch.autocast(device, torch.bfloat16):
+            loss = loss_of(ids, targets)
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        tuner.step()
+        return loss
+    return step
 
 
 def with_transformers(folder):
@@ -189,7 +198,7 @@ def with_transformers(folder):
 
 
 if __name__ == "__main__":
-    COMMANDS = {"compare": lambda first, last: compare(Path(first), Path(last)), "speed": speed, "transformers": lambda folder: with_transformers(Path(folder))}
+    COMMANDS = {"compare": lambda first, last: compare(Path(first), Path(last)), "transformers": lambda folder: with_transformers(Path(folder))}
     if len(sys.argv) < 2 or sys.argv[1] not in COMMANDS:
         sys.exit(__doc__)
     COMMANDS[sys.argv[1]](*sys.argv[2:])

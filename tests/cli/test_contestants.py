@@ -7,11 +7,12 @@ import shutil
 import struct
 import subprocess
 import sys
+import types
 import unittest
 
 import support
-from days_cli import catalog, gpu, ladders, library, racing, results, run_build
-from days_cli import benching
+from days_cli import catalog, gpu, ladders, library, program_day, racing, results, run_build
+from days_cli import benching, measuring
 from days_cli.errors import DaysError
 from support import ROOT, result_file, result_row, result_table
 
@@ -261,6 +262,63 @@ class Race(unittest.TestCase):
         self.assertEqual((row["flops_per_second"], row["of_limit"], row["of_sustained"]), (40, 0.5, 0.8))
 
 
+def of_program(said="", seconds=2.0, error=None):
+    def make(*_):
+        if error:
+            raise error
+        return lambda: seconds
+    make.check = lambda function, table: said
+    return make
+
+
+class Programs(support.Case):
+    """Of a program day: there is no library, and a function judges itself."""
+
+    def setUp(self):
+        super().setUp()
+        compiler = types.SimpleNamespace(reset=lambda: None)
+        self.side = types.SimpleNamespace(torch=types.SimpleNamespace(compiler=compiler, __version__="9.9"))
+        self.replace(contestants, "_step_clock", lambda torch: lambda body: body())
+        self.work = {**result_table([result_row("half", 1.0)]), "ladder": "speed", "work": {"unit": "token", "units": 4096}}
+        self.work.update(read_bytes=0, written_bytes=0)
+
+    def raced(self, *entries):
+        path = self.folder / "r.json"
+        results.write(path, result_file([self.work, {**self.work, "ladder": "other"}]))
+        code = contestants.run_programs(self.side, [("speed", *entry) for entry in entries], {}, path)
+        return code, results.load(path)["tables"]
+
+    def test_their_rows_stand_in_tables_of_work(self):
+        code, (table, other) = self.raced(("eager", of_program()), ("lacks", of_program(error=contestants.Skip("needs sm_80"))),
+                                          ("large", of_program(error=RuntimeError("out of memory\nTried to"))),
+                                          ("absent", of_program(error=ImportError("none", name="torch_gpt"))))
+        self.assertEqual(code, 0)
+        self.assertEqual([row["name"] for row in table["rows"]], ["half", "eager", "lacks", "large", "absent"])
+        self.assertEqual((table["rows"][1]["units_per_second"], table["rows"][1]["result"]), (2048, "ok"))
+        self.assertNotIn("bytes_per_second", table["rows"][1])
+        self.assertEqual([row.get("reason") for row in table["rows"][2:]], ["needs sm_80", "out of memory", "not installed: torch_gpt"])
+        self.assertEqual(table["python"], {"about": "torch 9.9"})
+        self.assertEqual([row["name"] for row in other["rows"]], ["half"])
+
+    def test_a_wrong_one_has_no_time(self):
+        code, (table, _) = self.raced(("eager", of_program("losses [3, 4]")), ("compiled", of_program()))
+        self.assertEqual(code, 1)
+        self.assertEqual((table["rows"][1]["result"], table["rows"][1]["report"]), ("fail", "losses [3, 4]"))
+        self.assertNotIn("seconds", table["rows"][1])
+        self.assertEqual(table["rows"][2]["seconds"], 2)
+
+    def test_they_follow_what_was_measured_right(self):
+        day, found, said = catalog.resolve("79", "bench"), result_file([self.work]), []
+        self.replace(measuring.console, "note", said.append)
+        self.assertEqual(measuring.raced(day, found, 1), (found, 1))
+        self.assertEqual(measuring.raced(day, None, 0), (None, 0))
+        self.assertEqual(measuring.raced(catalog.resolve("60", "bench"), found, 0), (found, 0))
+        self.assertEqual(said, [])
+        self.replace(measuring, "torch_sees_gpu", lambda: False)
+        self.assertEqual(measuring.raced(day, found, 0), (found, 0))
+        self.assertIn("PyTorch's contestants are left out", said[0])
+
+
 class Files(support.Case):
     def test_every_file_names_ladders_of_its_day(self):
         files = sorted(ROOT.glob("day*/tests/contestants.py"))
@@ -276,6 +334,8 @@ class Files(support.Case):
             if day.kind.in_python:
                 text = (day.folder / "ladder.py").read_text()
                 known = {*re.findall(r"^(\w+) = Ladder\(", text, re.MULTILINE), *re.findall(r'= Ladder\(\n +"(\w+)",', text)}
+            elif day.kind.has_programs:
+                known = set(program_day.sources(day))
             else:
                 known = {ladder["name"] for ladder in ladders.of(day)}
             self.assertLessEqual({ladder for ladder, _ in names}, known, file)

@@ -13,6 +13,7 @@ import queue
 import re
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from pathlib import Path
@@ -70,8 +71,9 @@ def _contestants_module():
 
 
 def contestants(day):
-    """{ladder: names of Python's contestants} of a day in C++; {} of another, whose own program races them."""
-    if day.kind.in_python or not (day.folder / "tests" / "contestants.py").exists():
+    """{ladder: names of Python's contestants} of a day in C++; {} of another, whose own program races them, and of a program day, whose
+    contestants follow its programs (raced)."""
+    if not day.kind.links or not (day.folder / "tests" / "contestants.py").exists():
         return {}
     found = {}
     try:
@@ -80,6 +82,25 @@ def contestants(day):
     except ImportError as error:
         console.note(f"{day.target}/tests/contestants.py: {error}")
     return found
+
+
+def raced(day, found, code):
+    """(What a program day's programs measured with the rows of its contestants in Python, the worse exit code.) Without a PyTorch that sees
+    the GPU, and where nothing was measured right, they are left out."""
+    if not found or code or not (day.folder / "tests" / "contestants.py").exists():
+        return found, code
+    if not torch_sees_gpu():
+        console.note(f"PyTorch's contestants are left out: {sys.executable} has no torch that sees the GPU. pip install torch")
+        return found, code
+    with tempfile.TemporaryDirectory(prefix="days-race-") as folder:
+        path = Path(folder) / "results.json"
+        results.write(path, found)
+        code = subprocess.run([sys.executable, "-B", str(paths.ROOT / "bench" / "contestants.py"), str(day.number), "--results", str(path)],
+                              check=False).returncode
+        if code > WRONG:
+            console.note("PyTorch's contestants are left out: the message above says why")
+            code = 0
+        return results.load(path), code
 
 
 def merge_part(day, part):
@@ -448,7 +469,8 @@ class Session:
             if self._over():
                 break
             with clocks.Clocks() as sampled:
-                found, code = program_day.measure(day, [name], [], self._preset, self.left() if self.until != float("inf") else None)
+                found, code = raced(day, *program_day.measure(day, [name], [], self._preset,
+                                                              self.left() if self.until != float("inf") else None))
             self.worst = max(self.worst, code)
             if not found:
                 continue

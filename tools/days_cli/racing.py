@@ -32,7 +32,11 @@ def summary(seconds):
 def record(row, seconds, table):
     """Puts what a contestant's seconds come to into its row of a result table."""
     (median, noise), moved, flops, limit = summary(seconds), table["read_bytes"] + table["written_bytes"], table.get("flops"), table.get("limit", {})
-    row.update(seconds=median, noise=noise, runs=len(seconds), bytes_per_second=moved / median)
+    row.update(seconds=median, noise=noise, runs=len(seconds))
+    if table.get("work"):
+        row["units_per_second"] = table["work"]["units"] / median
+    if moved or not table.get("work"):
+        row["bytes_per_second"] = moved / median
     if flops:
         row["flops_per_second"] = flops / median
     for member, of in (("of_limit", "per_second"), ("of_sustained", "sustained_per_second")):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from days_cli import benching, checking, clocks, console, paths, program_day, program_explain, program_judge, running, stages, timeline, toolchain
+from days_cli import benching, checking, clocks, console, measuring, paths, program_day, program_explain, program_judge, running, stages, timeline, toolchain
 from days_cli import gpu as gpus
 from days_cli.errors import WRONG, DaysError
 from days_cli.kinds import ladder
@@ -69,7 +69,7 @@ def _bench(day, given, raw):
     os.environ.setdefault("DAYS_COMMIT", paths.commit())
     flags = ["--size", given.get("--size")] if given.get("--size") else []
     with clocks.Clocks() as sampled:
-        found, code = program_day.measure(day, program_day.chosen(day, given.get("--variant"), "bench"), flags)
+        found, code = measuring.raced(day, *program_day.measure(day, program_day.chosen(day, given.get("--variant"), "bench"), flags))
     return benching.keep(day, given, found, sampled, code) if found else code or WRONG
 
 
