@@ -37,6 +37,21 @@ void show_costs() {
   }
 }
 
+// What a large batch takes of the device's memory, and what is left of that where backward computes more again.
+void show_memory() {
+  constexpr gpt::StepSize kSize{64, 1024};
+  const gpt::Layout layout(gpt::config_of("gpt2"));
+  std::printf("GB of gpt2, %d x %d tokens:", kSize.batch, kSize.seq);
+  const char* between = " ";
+  for (const char* again : {"nothing", "gelu", "norm", "layer"}) {
+    const size_t bytes =
+        gpt::Trainer<days::bf16>::bytes_of(layout, kSize, {.recompute = gpt::recompute_of(again)});
+    std::printf("%s%s %.1f", between, again, static_cast<double>(bytes) / 1e9);
+    between = ", ";
+  }
+  std::printf("\n");
+}
+
 // A rung of the ladder: the type, what it needs, and how the step is computed.
 struct Rung {
   const char* name;
@@ -159,6 +174,7 @@ std::vector<float> steps(days::Program& program, const gpt::Layout& layout, cons
 
 void speed(days::Program& program) {
   show_costs();
+  show_memory();
   const gpt::Layout layout(gpt::config_of(program.choice("--size")));
   const gpt::StepSize size{static_cast<int>(program.number("--batch")),
                            std::min(static_cast<int>(program.number("--seq")), layout.config.context)};

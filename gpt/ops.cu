@@ -115,22 +115,23 @@ __global__ void __launch_bounds__(day12::grad_block(kRowThreads),
   columns.write(partials + int64_t{2} * blockIdx.x * p.cols, thread, p.cols);
 }
 // A block has 32 columns of both sums, a lane each. Its warps take the parts in turn, then the first adds up what they found.
-constexpr int kSumWarps = 16;
-__global__ void __launch_bounds__(kSumWarps* days::kWarpSize)
+constexpr int kMaxSumWarps = 32;
+__global__ void __launch_bounds__(kMaxSumWarps* days::kWarpSize)
     add_norm_sums_kernel(const float* partials, float* dgamma, float* dbeta, int parts, int cols) {
-  __shared__ float sums[kSumWarps][days::kWarpSize];
+  __shared__ float sums[kMaxSumWarps][days::kWarpSize];
   const int lane = static_cast<int>(threadIdx.x) % days::kWarpSize,
-            warp = static_cast<int>(threadIdx.x) / days::kWarpSize;
+            warp = static_cast<int>(threadIdx.x) / days::kWarpSize,
+            warps = static_cast<int>(blockDim.x) / days::kWarpSize;
   const int at = static_cast<int>(blockIdx.x) * days::kWarpSize + lane;  // of (2, cols)
   float sum = 0;
   if (at < 2 * cols) {
 #pragma unroll 4
-    for (int part = warp; part < parts; part += kSumWarps) sum += partials[int64_t{2} * part * cols + at];
+    for (int part = warp; part < parts; part += warps) sum += partials[int64_t{2} * part * cols + at];
   }
   sums[warp][lane] = sum;
   __syncthreads();
   if (warp > 0 || at >= 2 * cols) return;
-  for (int i = 1; i < kSumWarps; ++i) sum += sums[i][lane];
+  for (int i = 1; i < warps; ++i) sum += sums[i][lane];
   (at < cols ? dgamma[at] : dbeta[at - cols]) += sum;
 }
 
@@ -268,8 +269,9 @@ void add_norm_gradient(const day12::LayerNormBackward<T>& p, float* dgamma, floa
       CUDA_CHECK_LAUNCH();
     }
   });
-  add_norm_sums_kernel<<<days::ceil_div(2 * p.cols, days::kWarpSize), kSumWarps * days::kWarpSize, 0,
-                         stream>>>(partials, dgamma, dbeta, blocks, p.cols);
+  const int warps = std::min(kMaxSumWarps, days::ceil_div(blocks, 2));
+  add_norm_sums_kernel<<<days::ceil_div(2 * p.cols, days::kWarpSize), warps * days::kWarpSize, 0, stream>>>(
+      partials, dgamma, dbeta, blocks, p.cols);
   CUDA_CHECK_LAUNCH();
 }
 

@@ -86,7 +86,8 @@ template <class T>
 struct Trainer<T>::State {
   static constexpr bool kRounds = !std::is_same_v<T, float>;
 
-  State(const Trainer& of, const Layout& l, const StepSize& s, const Optimizer& o, const Choices& how)
+  // of: null where memory is counted and not taken.
+  State(const Trainer* of, const Layout& l, const StepSize& s, const Optimizer& o, const Choices& how)
       : trainer(of), layout(l), size(s), optimizer(o), choices(how) {
     const Config& c = layout.config;
     days::require(s.batch > 0 && s.batch <= 65536, "a step takes 1 to 65536 sequences, not", s.batch);
@@ -95,9 +96,10 @@ struct Trainer<T>::State {
     days::require(int64_t{s.batch} * s.seq <= 1 << 24, "a step takes at most 2^24 tokens at once, not",
                   int64_t{s.batch} * s.seq);
     rows = s.batch * s.seq;
-    staging = std::make_unique<Staging>(static_cast<size_t>(rows));
     // Twice over the same code: how much memory, then where in it.
     lay_out();
+    if (trainer == nullptr) return;
+    staging = std::make_unique<Staging>(static_cast<size_t>(rows));
     arena = days::DeviceMemory(used);
     lay_out();
     parameters.tensors = tensors();
@@ -283,9 +285,9 @@ struct Trainer<T>::State {
   // Queues kernels of a kind.
   template <class Queue>
   void run(Kind kind, const Queue& queue) const {
-    if (trainer.on_kind) trainer.on_kind(kind, false);
+    if (trainer->on_kind) trainer->on_kind(kind, false);
     queue();
-    if (trainer.on_kind) trainer.on_kind(kind, true);
+    if (trainer->on_kind) trainer->on_kind(kind, true);
   }
   void multiply(const auto& product) const {
     run(Kind::kProducts, [&] { model::multiply(product, stream); });
@@ -519,7 +521,7 @@ struct Trainer<T>::State {
     staging->copy(in, out, inputs, targets, stream);
   }
 
-  const Trainer& trainer;
+  const Trainer* trainer;
   Layout layout;
   StepSize size;
   Optimizer optimizer;
@@ -550,10 +552,14 @@ struct Trainer<T>::State {
 template <class T>
 Trainer<T>::Trainer(const Layout& layout, const StepSize& size, const Optimizer& optimizer,
                     const Choices& choices)
-    : state_(std::make_unique<State>(*this, layout, size, optimizer, choices)) {}
+    : state_(std::make_unique<State>(this, layout, size, optimizer, choices)) {}
 template <class T>
 Trainer<T>::~Trainer() = default;
 
+template <class T>
+size_t Trainer<T>::bytes_of(const Layout& layout, const StepSize& size, const Choices& choices) {
+  return State(nullptr, layout, size, {}, choices).used;
+}
 template <class T>
 int Trainer<T>::tokens() const {
   return state_->rows;

@@ -88,6 +88,9 @@ class Trainer {
           const Choices& choices = {});
   ~Trainer();
 
+  // What bytes() of such a trainer would be, without taking them; it throws as the constructor does.
+  static size_t bytes_of(const Layout& layout, const StepSize& size, const Choices& choices = {});
+
   int tokens() const;    // batch * seq, what accumulate() and losses() take
   size_t bytes() const;  // of the device's memory
 

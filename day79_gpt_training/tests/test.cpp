@@ -10,6 +10,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <set>
 
@@ -80,6 +82,22 @@ TEST(day79, PartsAddUp) {
     EXPECT_NE(outcome.output.find("difference of the gradients"), std::string::npos) << outcome.output;
   }
 #endif
+}
+
+// Five ways to compute a step, whose losses the program compares. Fused is fewer kernels, computing again is more.
+TEST(day79, TheLadderOfAStepAgrees) {
+  if (kChecked) GTEST_SKIP() << "plain builds look";
+  const Outcome outcome = run("day79_speed", "", "--recompute norm --seq 20");
+  EXPECT_EQ(outcome.code, 0) << outcome.output;
+  const auto launches = [&](const char* rung) {
+    const size_t at = outcome.output.find(rung, outcome.output.find("launches"));
+    return at == std::string::npos ? 0 : std::atoi(outcome.output.c_str() + at + std::strlen(rung));
+  };
+  if (launches("\nhalf") == 0) GTEST_SKIP() << "bf16 needs sm_80";
+  EXPECT_GT(launches("\nhalf"), launches("\nfused"));
+  EXPECT_GT(launches("\nfused"), 50);
+  EXPECT_GT(launches("\nrecompute"), launches(launches("\nhopper") == 0 ? "\nfused" : "\nhopper"));
+  refuses("day79_speed", "--recompute all", 2, "--recompute");
 }
 
 class Training : public model::Scratch {
@@ -301,9 +319,10 @@ struct Done {
   size_t bytes;
 };
 template <class T>
-Done step_with(const gpt::Choices& choices) {
+Done step_with(const gpt::Choices& choices, const gpt::StepSize& size = {2, 9}) {
   const gpt::Layout layout({3, 1, 64, 100, 104, 16});
-  gpt::Trainer<T> trainer(layout, {2, 9}, {}, choices);
+  gpt::Trainer<T> trainer(layout, size, {}, choices);
+  const auto n = static_cast<size_t>(trainer.tokens());
   const std::vector<float> zeros(layout.elements);
   std::vector<float> weights = gpt::initial_weights(layout, 1);
   for (const gpt::Parameter& p : layout.parameters)  // biases that are not 0
@@ -311,9 +330,9 @@ Done step_with(const gpt::Choices& choices) {
       for (size_t i = p.offset; i < p.offset + p.elements; ++i)
         weights[i] += 0.1f * static_cast<float>(days::normal(2, i));
   trainer.put({weights, zeros, zeros, 0});
-  trainer.begin(18);
-  Ids inputs(18), targets(18);
-  for (size_t i = 0; i < 18; ++i)
+  trainer.begin(trainer.tokens());
+  Ids inputs(n), targets(n);
+  for (size_t i = 0; i < n; ++i)
     inputs[i] = static_cast<int32_t>(i * 7 % 100), targets[i] = static_cast<int32_t>(i * 11 % 100);
   trainer.accumulate(inputs, targets);
   return {trainer.loss_sum(), trainer.gradients(), trainer.bytes()};
@@ -328,18 +347,23 @@ double apart(const std::vector<float>& a, const std::vector<float>& b) {
 }
 
 TEST(day79, FusedOrNotAStepIsTheSame) {
-  if (kChecked) GTEST_SKIP() << "plain builds look";
   const Done fused = step_with<float>({}), apiece = step_with<float>({.fused = false});
   EXPECT_EQ(fused.loss, apiece.loss);  // in fp32 nothing is rounded on the way
   EXPECT_LT(apart(fused.gradients, apiece.gradients), 1e-6);
   const Done half = step_with<days::bf16>({.fused = false});
   EXPECT_NEAR(half.loss, fused.loss, 2e-3 * fused.loss);
   EXPECT_LT(apart(fused.gradients, half.gradients), 1.5e-2);
+  if (kChecked) return;  // this much is for plain builds
+  // Many rows: the norms' blocks leave more sums than are added at a time.
+  const gpt::StepSize many{48, 13};
+  EXPECT_LT(apart(step_with<float>({}, many).gradients, step_with<float>({.fused = false}, many).gradients),
+            1e-6);
 }
 template <class T>
 void recomputes() {
   const Done kept = step_with<T>({});
   size_t bytes = kept.bytes;
+  EXPECT_EQ(gpt::Trainer<T>::bytes_of(gpt::Layout({3, 1, 64, 100, 104, 16}), {2, 9}), bytes);
   for (const char* what : {"gelu", "norm", "layer"}) {
     for (const bool fused : {true, false}) {
       const gpt::Choices choices{.fused = fused, .recompute = gpt::recompute_of(what)};
@@ -414,6 +438,20 @@ TEST(day79, LossesAddUpSinceBegin) {
   }
   EXPECT_TRUE(open.empty());
   EXPECT_GT(runs, 100);
+
+  // More rows than the block that adds them has threads: the sum is that of its sequences one by one.
+  constexpr int kMany = 40;
+  gpt::Trainer<float> whole(layout, {kMany, 8});
+  whole.put({gpt::initial_weights(layout, 1), zeros, zeros, 0});
+  Ids all_inputs, all_targets;
+  sum = 0;
+  for (int32_t sequence = 0; sequence < kMany; ++sequence) {
+    const Ids in(8, sequence), out(8, 99 - sequence);
+    sum += trainer.losses(in, out);
+    all_inputs.insert(all_inputs.end(), in.begin(), in.end());
+    all_targets.insert(all_targets.end(), out.begin(), out.end());
+  }
+  EXPECT_NEAR(whole.losses(all_inputs, all_targets), sum, 1e-6 * sum);
 }
 
 // Rows behind the vocabulary are no tokens: they get no probability and no gradient, and stay 0.
