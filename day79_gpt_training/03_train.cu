@@ -108,6 +108,10 @@ void train(days::Program& program) {
   const gpt::Loader train_loader(train_tokens, seq, kSeed), val_loader(val_tokens, seq, kSeed);
 
   gpt::Checkpoint state;
+  const auto draw = [&] {
+    model::write_whole(out / "loss.csv", gpt::curve_csv(state.points));
+    model::write_whole(out / "loss.svg", gpt::curve_svg(state.points, size + ", loss of a token"));
+  };
   state.config = layout.config;
   state.settings = size + ", " + program.choice("--precision") + ", steps " + std::to_string(steps) +
                    ", batch " + std::to_string(batch) + ", parts " + std::to_string(parts) + ", seq " +
@@ -123,6 +127,7 @@ void train(days::Program& program) {
     // Padding depends on the program alone, and files have none.
     if (state.config.padded_vocab != layout.config.padded_vocab)
       throw model::FileError(last->string() + ": another padding");
+    draw();  // it may have been killed before it did
   } else {
     state.memory = {gpt::initial_weights(layout, kSeed), std::vector<float>(layout.elements),
                     std::vector<float>(layout.elements), 0};
@@ -163,8 +168,7 @@ void train(days::Program& program) {
     if (!saves) continue;
     state.memory = trainer.get();
     gpt::save(out, layout, state, data);
-    model::write_whole(out / "loss.csv", gpt::curve_csv(state.points));
-    model::write_whole(out / "loss.svg", gpt::curve_svg(state.points, size + ", loss of a token"));
+    draw();
   }
 
   const auto last = gpt::newest(out);

@@ -134,8 +134,9 @@ void show(const char* title, const char* number, const std::vector<Split>& lines
 
 // Three steps on the same tokens, and their losses; then their kernels, and on a GPU their times.
 template <class T>
-std::vector<float> steps(days::Program& program, const gpt::Layout& layout, const gpt::StepSize& size,
-                         const Rung& rung, std::vector<Split>* launches, std::vector<Split>* times) {
+std::vector<float> steps(days::Program& program, const gpt::Layout& layout, const gpt::Memory& start,
+                         const gpt::StepSize& size, const Rung& rung, std::vector<Split>* launches,
+                         std::vector<Split>* times) {
   const auto n = static_cast<size_t>(size.batch) * static_cast<size_t>(size.seq);
   Ids inputs(n), targets(n);
   for (size_t i = 0; i < n; ++i) {
@@ -143,8 +144,7 @@ std::vector<float> steps(days::Program& program, const gpt::Layout& layout, cons
     targets[i] = static_cast<int32_t>(days::uniform_integer(2, i, 0, layout.config.vocab));
   }
   gpt::Trainer<T> trainer(layout, size, {}, rung.choices);
-  const std::vector<float> zeros(layout.elements);
-  trainer.put({gpt::initial_weights(layout, 79), zeros, zeros, 0});
+  trainer.put(start);
   const auto step = [&] {
     trainer.begin(static_cast<int64_t>(n));
     trainer.accumulate(inputs, targets);
@@ -172,12 +172,30 @@ std::vector<float> steps(days::Program& program, const gpt::Layout& layout, cons
   return losses;
 }
 
+int batch_that_fits(const gpt::Layout& layout, int seq, bool fp32) {
+  size_t free = 0, total = 0;
+  CUDA_CHECK(cudaMemGetInfo(&free, &total));
+  for (int batch = 64; batch > 1; batch /= 2) {
+    const gpt::StepSize size{batch, seq};
+    const size_t bytes = fp32 ? gpt::Trainer<float>::bytes_of(layout, size, {.fused = false})
+                              : gpt::Trainer<days::bf16>::bytes_of(layout, size, {.fused = false});
+    if (bytes < free - free / 16) return batch;
+  }
+  return 1;
+}
+
 void speed(days::Program& program) {
   show_costs();
   show_memory();
   const gpt::Layout layout(gpt::config_of(program.choice("--size")));
-  const gpt::StepSize size{static_cast<int>(program.number("--batch")),
-                           std::min(static_cast<int>(program.number("--seq")), layout.config.context)};
+  const int seq = std::min(static_cast<int>(program.number("--seq")), layout.config.context);
+  const bool fp32 = !program.on("--no-fp32") || model::target_here().sm < 80;
+  const gpt::StepSize size{program.number("--batch") > 0 ? static_cast<int>(program.number("--batch"))
+                                                         : batch_that_fits(layout, seq, fp32),
+                           seq};
+  const std::vector<float> zeros(layout.elements);
+  const gpt::Memory start{gpt::initial_weights(layout, 79), zeros, zeros, 0};
+  std::printf("%d sequences of %d tokens\n", size.batch, size.seq);
   program.table({.unit = "token",
                  .units = static_cast<double>(size.batch) * size.seq,
                  .part = program.choice("--size").c_str()});
@@ -196,14 +214,14 @@ void speed(days::Program& program) {
   std::vector<Split> launches, times;
   std::vector<float> first, last;
   for (const Rung& rung : ladder) {
-    if (!rung.halves && program.on("--no-fp32") && sm >= 80) continue;
+    if (!rung.halves && !fp32) continue;
     if (rung.choices.path == Path::kWgmma ? sm != rung.sm : sm < rung.sm) {
       std::printf("%-10s needs sm_%d, not sm_%d\n", rung.name, rung.sm, sm);
       continue;
     }
-    const std::vector<float> losses = rung.halves
-                                          ? steps<days::bf16>(program, layout, size, rung, &launches, &times)
-                                          : steps<float>(program, layout, size, rung, &launches, &times);
+    const std::vector<float> losses =
+        rung.halves ? steps<days::bf16>(program, layout, start, size, rung, &launches, &times)
+                    : steps<float>(program, layout, start, size, rung, &launches, &times);
     const std::string what = std::string("losses of ") + rung.name;
     if (first.empty()) {
       // It begins where all tokens are equally likely, and learns: the same tokens are likelier in the next step.
@@ -236,7 +254,8 @@ int main(int argc, char** argv) {
           days::choice_flag("--size", "of the model",
                             gpu ? std::vector<std::string>{"gpt2", "small", "tiny"}
                                 : std::vector<std::string>{"tiny", "small", "gpt2"}),
-          days::number_flag("--batch", "sequences at once", gpu ? 16 : 1, 1, 4096),
+          days::number_flag("--batch", "sequences at once; 0: as many as the memory holds, 64 at most",
+                            gpu ? 0 : 1, 0, 4096),
           days::number_flag("--seq", "tokens of a sequence, at most the context", gpu ? 1024 : 32, 1, 1024),
           days::number_flag("--runs", "steps that are timed", 10, 1, 1000),
           days::choice_flag("--recompute", "what `recompute` computes again in backward",
