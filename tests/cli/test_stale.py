@@ -101,6 +101,29 @@ class Sources(Case):
         self.write("day13_transpose/scan.cu", "__global__ void scan() {}\n")  # no rung's own: any may launch it
         self.assertEqual(self.changed(), everything)
 
+    def test_kernels_above_the_days(self):
+        """What includes a header of model/ runs that folder's kernels."""
+        (self.root / "model").mkdir()
+        self.write("model/product.h", "void product(int stream);\n")
+        self.write("model/tile.cuh", "__device__ int model_tile() { return 8; }\n")
+        product = '#include "model/tile.cuh"\n__global__ void product_kernel() {{ {body}; }}\n'
+        self.write("model/product.cu", product.format(body="model_tile()"))
+        self.write("day13_transpose/linear.h", '#include "model/product.h"\n')
+        self.write("day13_transpose/02_padded.cu", '#include "day13_transpose/linear.h"\n' + RUNG.format(name="padded", value="1", comment=""))
+        self.recorded(table([result_row("naive", 4000), result_row("padded", 600)]))
+        self.assertEqual(self.changed(), [])
+        self.write("model/product.cu", product.format(body="model_tile() + 1"))
+        self.assertEqual(self.changed(), ["padded"])
+        self.write("model/product.cu", "// words\n" + product.format(body="model_tile()"))
+        self.write("model/product.h", "void product(long stream);\n")
+        self.write("model/files.cpp", "int file();\n")
+        self.assertEqual(self.changed(), [])
+        self.write("model/tile.cuh", "__device__ int model_tile() { return 16; }\n")
+        self.assertEqual(self.changed(), ["padded"])
+        self.write("model/tile.cuh", "__device__ int model_tile() { return 8; }\n")
+        self.write("model/another.cu", "__global__ void another() {}\n")
+        self.assertEqual(self.changed(), ["padded"])
+
     def test_only_what_is_used_of_a_shared_header(self):
         header = ('#include "simt/runtime.h"\n__device__ int tile() { return 32; }\n\n'
                   "__device__ int rows() { return {}; }\n\n#define MAKE(kind) int make_##kind()\n\n__device__ int count() { return rows(); }\n")

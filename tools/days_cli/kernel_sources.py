@@ -5,7 +5,8 @@ still the one that was measured.
 The number is of the texts, not of a commit: it can be told in a shallow clone or an archive, a rebase or a file that is not
 committed yet leaves it true, and a change elsewhere does not touch it. The texts are the file that defines the rung's launcher,
 the day's files of kernels that are no rung's, the headers of the day that these include, and those paragraphs of common/'s
-headers with device code that they use; without comments and white space. The rest of common/ (errors, buffers, the harness) and the CPU backend do not count: no GPU
+headers with device code that they use; without comments and white space. Whatever includes a header of model/, gpt/ or serve/ runs
+that folder's kernels, so all of its .cu files count, too. The rest of common/ (errors, buffers, the harness) and the CPU backend do not count: no GPU
 runs them.
 
 Kernels are also rewritten without becoming others: tools/same_code.py compares what nvcc makes of them, and gives a result the
@@ -23,6 +24,7 @@ _NAME = re.compile(r"(?<!<)(?<!, )\b(?:struct|class|union|enum)\s+([A-Za-z_]\w*)
 _WORDS = set("alignas class const decltype define else endif enum for if ifdef ifndef include inline noexcept once operator pragma "
              "requires return sizeof static_assert static_cast struct template typename undef union using while".split())
 _ELSEWHERE = ("simt/", "common/harness/")
+_LIBRARIES = re.compile(r"(model|gpt|serve)/[^/]+$")  # folders of kernels above the days
 
 
 def _depth(text):
@@ -163,13 +165,16 @@ class Day:
                     continue
                 seen[name] = text
                 here = name.rpartition("/")[0]
+                if _LIBRARIES.match(name):
+                    queue += [other for other in self._tree.names(here) if other.endswith(".cu")]
                 for included in _INCLUDE.findall(text):
                     queue += [included, f"{here}/{included}"]
             if self._python:
                 text = "\n".join(python_ladders.plain(seen[name]) for name in sorted(seen))
                 self._numbers[files] = hashlib.sha256(text.encode()).hexdigest()[:12]
                 return self._numbers[files]
-            own = {name: plain(text) for name, text in seen.items() if name.startswith(self._folder + "/")}
+            own = {name: plain(text) for name, text in seen.items()
+                   if name.startswith(self._folder + "/") or _LIBRARIES.match(name) and name.endswith((".cu", ".cuh"))}
             shared = {name: text for name, text in seen.items() if name not in own and "__device__" in text}
             parts = [f"{name}\n{text}" for name, text in sorted(own.items())] + used(" ".join(own.values()), shared)
             whole = "\n".join(parts)
