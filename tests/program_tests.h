@@ -7,6 +7,7 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include <algorithm>
@@ -105,6 +106,22 @@ class IsNoticed : public testing::Test {
   std::string program_;
   std::filesystem::path file_;
 };
+
+// The last line is what .ci/cpu_table.py counts: the programs, which are processes of their own, take most of it.
+class CpuSeconds : public testing::Environment {
+ public:
+  void TearDown() override {
+    double seconds = 0;
+    for (const int whose : {RUSAGE_SELF, RUSAGE_CHILDREN}) {
+      rusage used{};
+      getrusage(whose, &used);
+      for (const timeval& time : {used.ru_utime, used.ru_stime})
+        seconds += static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+    }
+    std::printf("programs and their tests took %.1f s of CPU\n", seconds);
+  }
+};
+inline testing::Environment* const kCpuSeconds = testing::AddGlobalTestEnvironment(new CpuSeconds);
 
 inline bool register_all(const std::string& day, const char* file, int line) {
   const std::string suite = day + "_programs";

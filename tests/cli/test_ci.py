@@ -179,12 +179,13 @@ class CpuTable(support.Case):
                                    "0m0.02s 0m0.02s day05_test c d.o", "0m0.30s 0m0.00s day05_test bin/day05_test",
                                    "0m50.00s 0m0.00s day05_bench e.o"],
                            {"day05_test": "12 kernels run, 3 skipped (2: a; 1: b); 4.5 s of CPU", "simt_test": "x"})
-        checked = self.build("checked", [], {"day05_test": "12 kernels run, 0 skipped; 10.0 s of CPU"})
+        checked = self.build("checked", [], {"day05_test": "12 kernels run, 0 skipped; 10.0 s of CPU",
+                                             "day60_test": "[ PASSED ] 9 tests.\nprograms and their tests took 7.5 s of CPU"})
         code, text = self.run_table(plain, checked)
         self.assertEqual(code, 0, text)
-        self.assertRegex(text, r"\n05 +2\.3 +4\.5 +0\.0 +10\.0 +16\.8\n")
+        self.assertRegex(text, r"\n05 +2\.3 +4\.5 +0\.0 +10\.0 +16\.8\n60 +0\.0 +0\.0 +0\.0 +7\.5 +7\.5\n")
         self.assertIn("and 61.0 to build what days share", text)
-        self.assertIn("16.8 s a day on average, 16.8 at most; 1 of 4 objects were cached", text)
+        self.assertIn("12.2 s a day on average, 16.8 at most; 1 of 4 objects were cached", text)
 
     def test_budget(self):
         folder = self.build("cpu", ["0m1.00s 0m0.00s day05_kernels a.o", "0m59.50s 0m0.00s day06_kernels b.o"],
