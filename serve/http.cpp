@@ -13,7 +13,7 @@
 #include "serve/text.h"
 
 #ifdef DAYS_HTTPLIB
-#include <httplib.h>
+#include "serve/limited_server.h"
 #endif
 
 namespace serve {
@@ -109,13 +109,19 @@ std::string no_http() {
 }
 
 struct HttpServer::State {
-  State(Backend b, const HttpLimits& limits) : backend(std::move(b)) {
+  State(Backend b, const HttpLimits& limits)
+      : backend(std::move(b)),
+        server({.body = limits.body + kChunks, .time = std::chrono::seconds(limits.seconds)},
+               [this] { return stops.load(); }) {
     server.new_task_queue = [n = limits.streams] { return new httplib::ThreadPool(static_cast<size_t>(n)); };
     server.set_payload_max_length(limits.body);
-    server.set_read_timeout(limits.seconds);
-    server.set_write_timeout(limits.seconds);
-    server.set_keep_alive_timeout(limits.seconds);
     server.set_tcp_nodelay(true);
+    // A short body may become a gigabyte when it is unpacked.
+    server.set_pre_routing_handler([](const httplib::Request& request, httplib::Response& response) {
+      if (!request.has_header("Content-Encoding")) return httplib::Server::HandlerResponse::Unhandled;
+      response.status = 415;
+      return httplib::Server::HandlerResponse::Handled;
+    });
     server.Get("/health",
                [this](const auto&, auto& response) { response.set_content(backend.health(), kJson); });
     server.Get("/v1/models", [this](const auto&, auto& response) {
@@ -133,9 +139,8 @@ struct HttpServer::State {
     const httplib::Server::HandlerWithResponse say_what = [](const httplib::Request&,
                                                              httplib::Response& response) {
       if (!response.body.empty()) return httplib::Server::HandlerResponse::Unhandled;
-      response.set_content(error_json(response.status, "http_" + std::to_string(response.status),
-                                      "HTTP " + std::to_string(response.status)),
-                           kJson);
+      if (const int why = LimitedServer::refusal(); why != 0) response.status = why;
+      response.set_content(status_json(response.status), kJson);
       return httplib::Server::HandlerResponse::Handled;
     };
     server.set_error_handler(say_what);
@@ -184,6 +189,7 @@ struct HttpServer::State {
       while (answer->finish().empty()) {
         text += answer->more();
         if (answer->broken() || stops) throw ApiError(500, "broken", "the model cannot go on");
+        if (!LimitedServer::is_client_there()) return;  // nobody reads it, and the slot is free
       }
       response.set_content(whole_json(answer->reply, text, answer->finish(), answer->usage), kJson);
       return;
@@ -208,9 +214,11 @@ struct HttpServer::State {
         });
   }
 
-  Backend backend;
-  httplib::Server server;
+  // What a body's chunks may take beside the bytes in them.
+  static constexpr size_t kChunks = 4096;
   std::atomic<bool> stops{false};
+  Backend backend;
+  LimitedServer server;
   int port = 0;
   std::thread thread;
 };
