@@ -45,15 +45,18 @@ void add_tensors(const Layout& layout, const std::vector<float>& values, const s
 }
 std::vector<float> take_tensors(const Layout& layout, const model::Safetensors& file,
                                 const std::string& prefix) {
-  std::vector<float> values(layout.elements);
   constexpr std::string_view kOuter = "transformer.";
+  // How large a model is, is config.json's word alone until all its tensors are seen: only then memory is taken.
+  std::vector<const model::Tensor*> found;
   for (const Parameter& p : layout.parameters) {
     std::string name = prefix + p.name;
     if (!file.tensors().contains(name) && file.tensors().contains(prefix + p.name.substr(kOuter.size())))
       name = prefix + p.name.substr(kOuter.size());
-    const model::Tensor& tensor = file.at(name, "F32", shape_in_file(layout, p));
-    std::memcpy(values.data() + p.offset, tensor.bytes.data(), tensor.bytes.size());
+    found.push_back(&file.at(name, "F32", shape_in_file(layout, p)));
   }
+  std::vector<float> values(layout.elements);
+  for (size_t i = 0; i < found.size(); ++i)
+    std::memcpy(values.data() + layout.parameters[i].offset, found[i]->bytes.data(), found[i]->bytes.size());
   return values;
 }
 
@@ -152,10 +155,11 @@ std::string curve_svg(const std::vector<Point>& points, const std::string& title
   constexpr double kWidth = 640, kHeight = 360, kLeft = 56, kRight = 16, kTop = 40, kBottom = 44;
   double least = INFINITY, most = -INFINITY;
   int64_t last = 1;
+  const auto is_shown = [](double loss) { return std::abs(loss) <= 1e6; };  // neither NaN nor run away
   for (const Point& point : points) {
     last = std::max(last, point.step);
     for (const double loss : {point.train, point.validation})
-      if (std::isfinite(loss)) least = std::min(least, loss), most = std::max(most, loss);
+      if (is_shown(loss)) least = std::min(least, loss), most = std::max(most, loss);
   }
   if (!(least <= most)) least = 0, most = 1;
   least = std::floor(least), most = std::max(std::ceil(most), least + 1);
@@ -176,9 +180,8 @@ std::string curve_svg(const std::vector<Point>& points, const std::string& title
       kWidth, kHeight);
   svg += "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n";
   add("<text x=\"%.0f\" y=\"22\" font-size=\"15\">%s</text>\n", kLeft, title.c_str());
-  const int lines = static_cast<int>(most - least);
-  for (int i = 0; i <= lines; ++i) {
-    const double loss = least + i;
+  const double every = std::max(1.0, std::ceil((most - least) / 20));
+  for (double loss = least; loss <= most; loss += every) {
     add("<line x1=\"%.0f\" x2=\"%.0f\" y1=\"%.1f\" y2=\"%.1f\" stroke=\"#ddd\"/>\n", kLeft, kWidth - kRight,
         y(loss), y(loss));
     add("<text x=\"%.0f\" y=\"%.1f\" text-anchor=\"end\">%.0f</text>\n", kLeft - 8, y(loss) + 4, loss);
@@ -189,10 +192,10 @@ std::string curve_svg(const std::vector<Point>& points, const std::string& title
   add("<text x=\"%.0f\" y=\"%.0f\" text-anchor=\"middle\">step</text>\n", (kLeft + kWidth) / 2, kHeight - 8);
   svg += "<polyline fill=\"none\" stroke=\"#1f77b4\" stroke-width=\"1\" points=\"";
   for (const Point& point : points)
-    if (std::isfinite(point.train)) add("%.1f,%.1f ", x(point.step), y(point.train));
+    if (is_shown(point.train)) add("%.1f,%.1f ", x(point.step), y(point.train));
   svg += "\"/>\n";
   for (const Point& point : points)
-    if (std::isfinite(point.validation))
+    if (is_shown(point.validation))
       add("<circle cx=\"%.1f\" cy=\"%.1f\" r=\"4\" fill=\"#d62728\"/>\n", x(point.step), y(point.validation));
   add("<text x=\"%.0f\" y=\"22\" text-anchor=\"end\"><tspan fill=\"#1f77b4\">training</tspan>  "
       "<tspan fill=\"#d62728\">validation</tspan></text>\n</svg>\n",

@@ -118,6 +118,10 @@ inline void say(int signal) {
 }
 }  // namespace detail
 
+// Whether no variable asks for other tries than the test's own.
+inline bool is_whole() {
+  return std::getenv("DAYS_FUZZ") == nullptr && std::getenv("DAYS_FUZZ_TRIES") == nullptr;
+}
 // Calls each(number) for 0, 1, ... up to `n`, or as the environment says; one may take `seconds`.
 template <class Each>
 void tries(uint64_t n, unsigned seconds, const Each& each) {

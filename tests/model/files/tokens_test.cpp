@@ -7,6 +7,7 @@
 #include <random>
 #include <stdexcept>
 
+#include "tests/fuzz.h"
 #include "tests/model/files/scratch.h"
 
 namespace {
@@ -157,6 +158,49 @@ TEST_F(TokenFiles, broken_files_are_refused_by_name) {
   refuses(vocab, "a b c\n", "merges.txt:1: is no merge");
   write(vocab, "#version: 0.2\r\na b\r\n");
   EXPECT_EQ(Tokenizer::load(folder()).encode("ab"), (Ids{256}));
+}
+
+// A changed vocabulary or list of merges is refused, or is one by which any text comes back.
+TEST_F(TokenFiles, fuzz_changed_files) {
+  Tokenizer::train("ab ab abc abc", 260).save(folder());
+  const std::string vocab = text_of("vocab.json"), merges = text_of("merges.txt");
+  static constexpr std::string_view kMerges[] = {"a b\n",
+                                                 "ab c\n",
+                                                 "a  b\n",
+                                                 "\n",
+                                                 "\r\n",
+                                                 " ",
+                                                 "a",
+                                                 "\xc4\xa0"
+                                                 "a",
+                                                 "\xff",
+                                                 "a\0",
+                                                 "#version",
+                                                 "\xe4\xb8\xad b\n"};
+  int taken = 0;
+  fuzz::tries(1000, 20, [&](uint64_t number) {
+    fuzz::Chance chance(number);
+    const bool of_vocab = chance.one_in(2);
+    const auto mine = folder() / std::to_string(number);
+    std::filesystem::create_directory(mine);
+    std::ofstream(mine / "vocab.json", std::ios::binary)
+        << (of_vocab ? fuzz::broken(vocab, chance, fuzz::kJsonPieces) : vocab);
+    std::ofstream(mine / "merges.txt", std::ios::binary)
+        << (of_vocab ? merges : fuzz::broken(merges, chance, kMerges));
+    try {
+      const Tokenizer loaded = Tokenizer::load(mine);
+      ++taken;
+      const std::string text = "abc ab\xff" + chance.bytes(20);
+      EXPECT_EQ(loaded.decode(loaded.encode(text)), text);
+    } catch (const FileError& error) {
+      EXPECT_TRUE(std::string_view(error.what()).starts_with(mine.string())) << error.what();
+    }
+    std::filesystem::remove_all(mine);
+  });
+  if (fuzz::is_whole()) {
+    EXPECT_GT(taken, 50);
+    EXPECT_LT(taken, 700);
+  }
 }
 
 }  // namespace
