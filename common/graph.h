@@ -3,6 +3,9 @@
 
 #include <cuda_runtime.h>
 
+#include <cstddef>
+#include <vector>
+
 #include "common/check.h"
 
 namespace days {
@@ -25,7 +28,8 @@ class Graph {
       throw;
     }
     CUDA_CHECK(cudaStreamEndCapture(stream, &graph));
-    const cudaError_t made = cudaGraphInstantiate(&ready_, graph, 0);
+    cudaError_t made = count(graph);
+    if (made == cudaSuccess) made = cudaGraphInstantiate(&ready_, graph, 0);
     static_cast<void>(cudaGraphDestroy(graph));
     CUDA_CHECK(made);
   }
@@ -33,8 +37,24 @@ class Graph {
   Graph(const Graph&) = delete;
   Graph& operator=(const Graph&) = delete;
   void launch(cudaStream_t stream) const { CUDA_CHECK(cudaGraphLaunch(ready_, stream)); }
+  // How many kernels it has.
+  int kernels() const { return kernels_; }
 
  private:
+  cudaError_t count(cudaGraph_t graph) {
+    size_t n = 0;
+    cudaError_t error = cudaGraphGetNodes(graph, nullptr, &n);
+    std::vector<cudaGraphNode_t> nodes(n);
+    if (error == cudaSuccess) error = cudaGraphGetNodes(graph, nodes.data(), &n);
+    for (size_t i = 0; i < n && error == cudaSuccess; ++i) {
+      cudaGraphNodeType type{};
+      error = cudaGraphNodeGetType(nodes[i], &type);
+      kernels_ += type == cudaGraphNodeTypeKernel ? 1 : 0;
+    }
+    return error;
+  }
+
+  int kernels_ = 0;
   cudaGraphExec_t ready_ = nullptr;
 };
 

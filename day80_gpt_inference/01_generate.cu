@@ -62,7 +62,8 @@ void generate(days::Program& program) {
   days::require(tokens > 0, "the prompt has so many tokens:", prompt_length, "; the model's context is",
                 config.context);
 
-  serve::Generator<T> generator(speaker.model, {.sequences = 1, .graphs = rung == "graph"});
+  serve::Generator<T> generator(
+      speaker.model, {.sequences = 1, .step = rung == "graph" ? serve::Step::kGraph : serve::Step::kCached});
   std::vector<std::vector<float>> logits(static_cast<size_t>(tokens));
   serve::TextStream text;
   std::printf("\n%s", prompt.c_str());

@@ -17,6 +17,8 @@
 #include "day12_layer_norm/layer_norm.h"
 #include "model/product.h"
 #include "serve/ops.h"
+#include "serve/pack.h"
+#include "serve/step.h"
 
 namespace serve {
 namespace {
@@ -37,6 +39,7 @@ struct DeviceLayer {
   T *norm1, *norm1_bias, *qkv, *qkv_bias, *proj, *proj_bias, *norm2, *norm2_bias, *first, *first_bias, *down,
       *down_bias;
   T *keys, *values;
+  Kept few_qkv, few_proj, few_first, few_down;  // of a fused step
 };
 
 // A product's kernel and split are chosen once for each kind of step: then a row's sums have the same order however many rows there are.
@@ -45,6 +48,24 @@ struct Plans {
 };
 
 }  // namespace
+
+const char* name_of(Step step) {
+  switch (step) {
+    case Step::kCached:
+      return "cached";
+    case Step::kGraph:
+      return "graph";
+    case Step::kFused:
+      return "fused";
+    case Step::kDependent:
+      return "dependent";
+    case Step::kQuantized:
+      return "quantized";
+    case Step::kBest:
+      break;
+  }
+  return "best";
+}
 
 void require_sampling(const Sampling& s) {
   days::require(s.temperature >= 0 && s.temperature <= 100, "a temperature is 0 to 100, not", s.temperature);
@@ -66,6 +87,15 @@ struct Generator<T>::State {
                   "pages are 0 (enough) to those of all texts, and at most 2^24, not", s.pages);
     pages = s.pages == 0 ? static_cast<int>(all) : s.pages;
     size.chunk = std::min(s.chunk, config.context);
+    if (s.step == Step::kBest) {
+      // More texts than a block has rows read the weights more than once by products of few rows.
+      size.step = s.sequences > 64 || !lacks(config, Step::kFused).empty() ? Step::kGraph
+                  : lacks(config, Step::kDependent).empty()                ? Step::kDependent
+                                                                           : Step::kFused;
+    }
+    const std::string lacking = lacks(config, size.step);
+    if (!lacking.empty())
+      throw std::invalid_argument(std::string("a step that is ") + name_of(size.step) + " " + lacking);
     most_rows = std::max(size.chunk, s.sequences);
     tied = model.weights.output.empty();
     has_places = !model.weights.positions.empty();
@@ -74,6 +104,10 @@ struct Generator<T>::State {
     arena = days::DeviceMemory(used);
     lay_out();
     upload(model.weights);
+    CUDA_CHECK(cudaMemsetAsync(choosing.data, 0, choose_bytes(choosing.rows, config.vocab), stream));
+    if (fused())
+      CUDA_CHECK(cudaMemsetAsync(parts.tickets, 0,
+                                 sizeof(unsigned) * static_cast<size_t>(s.sequences * config.heads), stream));
     pinned = std::make_unique<days::PinnedBuffer<char>>(there.bytes());
     pinned_rows = std::make_unique<days::PinnedBuffer<int32_t>>(3 * static_cast<size_t>(most_rows));
     pinned_chosen = std::make_unique<days::PinnedBuffer<int32_t>>(static_cast<size_t>(s.sequences));
@@ -88,11 +122,23 @@ struct Generator<T>::State {
       here.row_slots()[i] = -1;
     }
     std::fill_n(here.table(), int64_t{s.sequences} * most_pages, 0);
-    for (int rows = 1; s.graphs; rows = std::min(2 * rows, s.sequences)) {
+    for (int rows = 1; size.step != Step::kCached; rows = std::min(2 * rows, s.sequences)) {
       graphs.push_back({rows, std::make_unique<days::Graph>(stream, [&] { queue_decode(rows); })});
       if (rows == s.sequences) break;
     }
   }
+
+  static std::string lacks(const Config& c, Step step) {
+    if (step < Step::kFused) return "";
+    if (std::is_same_v<T, float>) return "needs weights of 16 bits";
+    if (c.head_dim == 96) return "needs a head's dimension of 32, 64 or 128";
+    if (c.width > kMostNormal) return "needs a width of at most 3072";
+    const int sm = model::target_here().sm;
+    if (sm < 80) return "needs sm_80";
+    return step >= Step::kDependent && sm < 90 ? "needs sm_90" : "";
+  }
+  bool fused() const { return size.step >= Step::kFused; }
+  bool quantized() const { return size.step == Step::kQuantized; }
 
   template <class U>
   U* take(size_t n) {
@@ -142,7 +188,16 @@ struct Generator<T>::State {
       d.down_bias = take<T>(n(1, c.width));
       d.keys = take<T>(of_cache);
       d.values = take<T>(of_cache);
+      d.few_qkv = kept4(d.qkv, c.qkv_width(), c.width);
+      d.few_proj = kept4(d.proj, c.width, c.q_width());
+      d.few_first = kept4(d.first, c.first_width(), c.width);
+      d.few_down = kept4(d.down, c.width, c.inner);
       layers.push_back(d);
+    }
+    few_output = {output, nullptr, 16};
+    if (quantized()) {
+      const int64_t tiles = days::ceil_div(c.padded_vocab, 8);
+      few_output = {take<uint4>(n(32 * tiles, days::ceil_div(c.width, 64))), take<float>(n(8, tiles)), 8};
     }
     frequency = take<float>(n(1, c.head_dim / 2));
     there = {take<char>(Said{nullptr, size.sequences, most_pages}.bytes()), size.sequences, most_pages};
@@ -160,8 +215,26 @@ struct Generator<T>::State {
     mean = take<float>(n(1, most_rows));
     rstd = take<float>(n(1, most_rows));
     logits = take<float>(n(size.sequences, c.padded_vocab));
+    choosing = {take<char>(choose_bytes(size.sequences, c.vocab)), size.sequences};
+    if (fused()) {
+      parts.parts = days::ceil_div(c.context, kPartKeys);
+      const int64_t heads = int64_t{size.sequences} * c.heads;
+      parts.sums = take<float>(n(heads * parts.parts, c.head_dim));
+      parts.shares = take<float2>(n(heads, parts.parts));
+      parts.tickets = take<unsigned>(n(1, heads));
+    }
     workspace.bytes = std::max(plan(size.sequences, &of_decode), plan(size.chunk, &of_prompt));
     workspace.data = take<char>(workspace.bytes);
+  }
+
+  // Where four bits of a matrix lie, and their scales.
+  Kept kept4(const T* plain, int out, int in) {
+    if (!quantized()) return {plain, nullptr, 16};
+    // Half a tile of 8 rows may be padding where gate and up share one.
+    const auto units =
+        static_cast<size_t>(days::ceil_div(out, 8) + 1) * static_cast<size_t>(days::ceil_div(in, 128));
+    uint4* const words = take<uint4>(32 * units);
+    return {words, take<T>(8 * units), 4};
   }
 
   // y = x w^T, with w (out, in).
@@ -198,24 +271,49 @@ struct Generator<T>::State {
     model::multiply(p, stream);
   }
 
-  void put(T* to, const std::vector<float>& from) const {
+  template <class U>
+  void copy(const void* to, const std::vector<U>& from) const {
+    CUDA_CHECK(cudaMemcpyAsync(const_cast<void*>(to), from.data(), from.size() * sizeof(U),
+                               cudaMemcpyHostToDevice, stream));
+    CUDA_CHECK(cudaStreamSynchronize(stream));
+  }
+  void put(const void* to, const std::vector<float>& from) const {
     if constexpr (std::is_same_v<T, float>) {
-      CUDA_CHECK(
-          cudaMemcpyAsync(to, from.data(), from.size() * sizeof(float), cudaMemcpyHostToDevice, stream));
-      CUDA_CHECK(cudaStreamSynchronize(stream));
+      copy(to, from);
     } else {
       std::vector<T> rounded;
       rounded.reserve(from.size());
       for (const float value : from) rounded.push_back(T(value));
-      CUDA_CHECK(
-          cudaMemcpyAsync(to, rounded.data(), rounded.size() * sizeof(T), cudaMemcpyHostToDevice, stream));
-      CUDA_CHECK(cudaStreamSynchronize(stream));
+      copy(to, rounded);
     }
   }
-  void upload(const Weights& w) const {
-    put(tokens, w.tokens);
+  // A matrix; with fewer bits, both these and what they stand for, which prompts are computed with.
+  void put_matrix(T* to, const Kept& kept, const std::vector<float>& from, int out, int in,
+                  bool gate = false) {
+    if (kept.bits == 16) return put(to, from);
+    const Packed packed = kept.bits == 4 ? pack4<T>(from, out, in, gate) : pack8(from, out, in);
+    copy(kept.data, packed.words);
+    if (kept.bits == 4) {
+      put(kept.scale, packed.scales);
+    } else {
+      copy(kept.scale, packed.scales);
+    }
+    put(to, packed.values);
+    for (size_t i = 0; i < from.size(); ++i) {
+      const double value = static_cast<double>(from[i]), off = static_cast<double>(packed.values[i]) - value;
+      squares += value * value;
+      squares_off += off * off;
+    }
+  }
+  void upload(const Weights& w) {
+    const Config& c = config;
+    if (tied) {
+      put_matrix(tokens, few_output, w.tokens, c.padded_vocab, c.width);
+    } else {
+      put(tokens, w.tokens);
+      put_matrix(output, few_output, w.output, c.padded_vocab, c.width);
+    }
     put(positions, w.positions);
-    if (!tied) put(output, w.output);
     put(norm, w.norm);
     put(norm_bias, w.norm_bias);
     for (size_t l = 0; l < layers.size(); ++l) {
@@ -223,23 +321,22 @@ struct Generator<T>::State {
       const Weights::Layer& from = w.layers[l];
       put(to.norm1, from.norm1);
       put(to.norm1_bias, from.norm1_bias);
-      put(to.qkv, from.qkv);
+      put_matrix(to.qkv, to.few_qkv, from.qkv, c.qkv_width(), c.width);
       put(to.qkv_bias, from.qkv_bias);
-      put(to.proj, from.proj);
+      put_matrix(to.proj, to.few_proj, from.proj, c.width, c.q_width());
       put(to.proj_bias, from.proj_bias);
       put(to.norm2, from.norm2);
       put(to.norm2_bias, from.norm2_bias);
-      put(to.first, from.first);
+      put_matrix(to.first, to.few_first, from.first, c.first_width(), c.width,
+                 c.inner_kind == Inner::kSwiGlu);
       put(to.first_bias, from.first_bias);
-      put(to.down, from.down);
+      put_matrix(to.down, to.few_down, from.down, c.width, c.inner);
       put(to.down_bias, from.down_bias);
     }
     std::vector<float> turns;
-    for (int i = 0; i < config.head_dim / 2; ++i)
-      turns.push_back(static_cast<float>(std::pow(config.base, -2.0 * i / config.head_dim)));
-    CUDA_CHECK(cudaMemcpyAsync(frequency, turns.data(), turns.size() * sizeof(float), cudaMemcpyHostToDevice,
-                               stream));
-    CUDA_CHECK(cudaStreamSynchronize(stream));
+    for (int i = 0; i < c.head_dim / 2; ++i)
+      turns.push_back(static_cast<float>(std::pow(c.base, -2.0 * i / c.head_dim)));
+    copy(frequency, turns);
   }
 
   Slots slots() const { return {there.lengths(), last, there.choices(), there.table(), most_pages}; }
@@ -251,6 +348,11 @@ struct Generator<T>::State {
     } else {
       rms_norm(from, gamma, to, rows, config.width, config.eps, stream);
     }
+  }
+  Attend<T> attention_of(const DeviceLayer<T>& l, int count) const {
+    const Config& c = config;
+    return {qkv,   l.keys,  l.values,   attended,   c.places == Places::kTurned ? frequency : nullptr,
+            count, c.heads, c.kv_heads, c.head_dim, 1 / std::sqrt(static_cast<float>(c.head_dim))};
   }
   // All layers. x holds the rows that leave the last one.
   void queue_layers(const Rows& rows, int count, const Plans& plans) const {
@@ -265,9 +367,7 @@ struct Generator<T>::State {
       auto to_qkv = product(normal, l.qkv, qkv, count, c.qkv_width(), c.width);
       with_bias(to_qkv, l.qkv_bias, Epilogue::kBias, Epilogue::kNone);
       multiply(to_qkv, plans.qkv);
-      const Attend<T> attention{
-          qkv,   l.keys,  l.values,   attended,   c.places == Places::kTurned ? frequency : nullptr,
-          count, c.heads, c.kv_heads, c.head_dim, 1 / std::sqrt(static_cast<float>(c.head_dim))};
+      const Attend<T> attention = attention_of(l, count);
       append(attention, rows, slots(), stream);
       attend(attention, rows, slots(), stream);
       auto proj = product(attended, l.proj, x, count, c.width, c.q_width());
@@ -297,10 +397,56 @@ struct Generator<T>::State {
     normalize(x + int64_t{begin} * c.width, norm, norm_bias, normal, count);
     multiply(product(normal, output, logits, count, c.padded_vocab, c.width), plans.output);
     choose(logits, c.padded_vocab, c.vocab, rows.slots + begin, rows.positions + begin, slots(), chosen,
-           count, stream);
+           count, choosing, false, stream);
+  }
+  // The same of the last token of each text, in five kernels a layer.
+  void queue_fused(const Rows& rows, int count) const {
+    if constexpr (!std::is_same_v<T, float>) {
+      const Config& c = config;
+      const bool early = size.step >= Step::kDependent, mean = c.norm == Norm::kLayer;
+      begin_step(tokens, positions, rows, slots(), x, count, c.vocab, c.width, stream);
+      const auto multiplied = [&](const T* from, const Kept& w, const T* bias, T* to, Finish finish, int out,
+                                  int in, const T* gamma = nullptr, const T* beta = nullptr) {
+        multiply_few<T>({.x = from,
+                         .gamma = gamma,
+                         .beta = mean ? beta : nullptr,
+                         .eps = c.eps,
+                         .w = w,
+                         .bias = c.has_biases ? bias : nullptr,
+                         .y = to,
+                         .finish = finish,
+                         .m = count,
+                         .n = out,
+                         .k = in},
+                        early, stream);
+      };
+      for (const DeviceLayer<T>& l : layers) {
+        multiplied(x, l.few_qkv, l.qkv_bias, qkv, Finish::kStore, c.qkv_width(), c.width, l.norm1,
+                   l.norm1_bias);
+        attend_step<T>(attention_of(l, count), rows, slots(), parts, early, stream);
+        multiplied(attended, l.few_proj, l.proj_bias, x, Finish::kAdd, c.width, c.q_width());
+        const bool gelu = c.inner_kind == Inner::kGelu;
+        multiplied(x, l.few_first, l.first_bias, inner, gelu ? Finish::kGelu : Finish::kGate, c.inner,
+                   c.width, l.norm2, l.norm2_bias);
+        multiplied(inner, l.few_down, l.down_bias, x, Finish::kAdd, c.width, c.inner);
+      }
+      multiply_few<T>({.x = x,
+                       .gamma = norm,
+                       .beta = mean ? norm_bias : nullptr,
+                       .eps = c.eps,
+                       .w = few_output,
+                       .logits = logits,
+                       .m = count,
+                       .n = c.padded_vocab,
+                       .k = c.width},
+                      early, stream);
+      choose(logits, c.padded_vocab, c.vocab, rows.slots, rows.positions, slots(), chosen, count, choosing,
+             early, stream);
+    }
   }
   void queue_decode(int count) const {
     const Rows rows{there.row_slots(), decode_tokens, decode_positions};
+    if (fused()) return queue_fused(rows, count);
     take_last(rows, slots(), count, stream);
     queue_layers(rows, count, of_decode);
     queue_choice(rows, 0, count, of_decode);
@@ -365,6 +511,10 @@ struct Generator<T>::State {
   T *x = nullptr, *normal = nullptr, *qkv = nullptr, *attended = nullptr, *first = nullptr, *inner = nullptr;
   float *mean = nullptr, *rstd = nullptr, *logits = nullptr;
   days::Workspace workspace;
+  ChooseMemory choosing{};
+  Kept few_output;  // of a fused step
+  Parts parts;
+  double squares = 0, squares_off = 0;  // of weights with fewer bits, and of what they lack
   Plans of_decode, of_prompt;
 
   std::unique_ptr<days::PinnedBuffer<char>> pinned;
@@ -394,6 +544,40 @@ const Config& Generator<T>::config() const {
 template <class T>
 size_t Generator<T>::bytes() const {
   return state_->used;
+}
+template <class T>
+std::string Generator<T>::lacks(const Config& config, Step step) {
+  return State::lacks(config, step);
+}
+template <class T>
+Step Generator<T>::step() const {
+  return state_->size.step;
+}
+template <class T>
+int Generator<T>::launches(int texts) const {
+  const State& s = *state_;
+  days::require(texts > 0 && texts <= s.size.sequences, "a step is of 1 text or more, and not of", texts);
+  const days::Graph graph(s.stream, [&] { s.queue_decode(texts); });
+  return graph.kernels();
+}
+template <class T>
+double Generator<T>::step_bytes(int texts, int length) const {
+  const State& s = *state_;
+  const Config& c = s.config;
+  const double element = sizeof(T);
+  // A group of 128 has 4 bits each and a scale; a row of 8 bits has a scale in fp32.
+  const auto matrix = [&](double out, double in) {
+    return out * (s.quantized() ? in / 2 + std::ceil(in / 128) * element : in * element);
+  };
+  const double width = c.width, inner = c.inner,
+               layer = matrix(c.qkv_width(), width) + matrix(width, c.q_width()) +
+                       matrix(c.first_width(), width) + matrix(width, inner);
+  const double output = c.padded_vocab * (s.quantized() ? width + 4 : width * element);
+  return c.layers * layer + output + element * 2 * c.layers * c.kv_heads * c.head_dim * texts * length;
+}
+template <class T>
+double Generator<T>::quantization_error() const {
+  return state_->squares > 0 ? std::sqrt(state_->squares_off / state_->squares) : 0;
 }
 template <class T>
 int Generator<T>::free_slots() const {
@@ -539,7 +723,7 @@ std::vector<Token> Generator<T>::decode() {
     s.here.row_slots()[row] = slot;
   }
   s.say();
-  if (s.size.graphs) {
+  if (s.size.step != Step::kCached) {
     const auto fits = [&](const auto& captured) { return captured.rows >= count; };
     std::find_if(s.graphs.begin(), s.graphs.end(), fits)->graph->launch(s.stream);
   } else {

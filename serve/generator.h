@@ -19,6 +19,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "common/types.h"
@@ -37,11 +38,23 @@ struct Sampling {
 // Throws std::invalid_argument that names what of the above does not hold. NaN never does.
 void require_sampling(const Sampling&);
 
+// How a step of all texts is computed. Each does what stands above it, too.
+enum class Step : int {
+  kCached,  // the general product's kernels, launched one by one
+  kGraph,   // the same as one CUDA graph
+  kFused,  // five kernels a layer, which read each weight once (step.h): half and bf16, a head's dimension of 32, 64 or 128
+  kDependent,  // a kernel fetches its first weights before the one ahead has ended: sm_90
+  kQuantized,  // layers of 4 bits, logits by weights of 8: other numbers, and the prompts' weights are rounded alike
+  kBest,  // the last of those above that does not change the weights and that the model and the device allow
+};
+inline constexpr Step kLastStep = Step::kQuantized;
+const char* name_of(Step);
+
 struct Size {
   int sequences = 32;  // texts at once: 1 to 1024
   int chunk = 512;     // tokens of a prompt that are computed at once
   int pages = 0;       // of 16 tokens each, for all texts; 0: as many as let every text fill the context
-  bool graphs = true;  // false: the host launches each of a step's kernels
+  Step step = Step::kBest;
 };
 
 struct Token {
@@ -59,6 +72,15 @@ class Generator {
 
   const Config& config() const;
   size_t bytes() const;  // of the device's memory
+  // What such a step lacks here, "needs sm_90", or "". The constructor throws std::invalid_argument with these words.
+  static std::string lacks(const Config& config, Step step);
+  Step step() const;  // never kBest
+  // How many kernels a step of so many texts launches; and how many bytes of weights, keys and values it reads where each has `length`
+  // tokens in the cache.
+  int launches(int texts) const;
+  double step_bytes(int texts, int length) const;
+  // With kQuantized: how far weights moved, the root of the mean of squares as a part of that of the weights. Else 0.
+  double quantization_error() const;
   int free_slots() const;
   int free_pages() const;
 

@@ -4,7 +4,10 @@
 #include <cmath>
 
 #include "common/check.h"
+#include "common/dependent.h"
+#include "common/ptx.h"
 #include "common/random.h"
+#include "common/ticket.cuh"
 #include "common/util.h"
 
 namespace serve {
@@ -226,79 +229,189 @@ __device__ uint64_t greatest_of(uint64_t key, uint64_t* shared) {
   return all;
 }
 
-// A block has a row.
-__global__ void __launch_bounds__(kChooseThreads)
-    choose_kernel(const float* logits, int64_t pitch, int vocab, const int32_t* row_slots,
-                  const int32_t* positions, Slots slots, int32_t* chosen) {
-  __shared__ uint64_t keys[kMostCandidates];
-  __shared__ int counts[kDigits];
-  __shared__ int taken;
-  __shared__ uint64_t prefix;
-  __shared__ int missing;
-  const int row = static_cast<int>(blockIdx.x), thread = static_cast<int>(threadIdx.x);
-  const int32_t slot = row_slots[row];
-  if (slot < 0) {
-    if (thread == 0) chosen[row] = -1;
-    return;
-  }
-  const float* const of_row = logits + row * pitch;
-  const Choice choice = slots.choices[slot];
-  // The token will stand behind this position: its chance is its own.
-  const uint64_t seed = days::random_bits(choice.seed, static_cast<uint64_t>(positions[row]));
+// What choosing keeps between its two kernels: a slice of a row's logits is a block's.
+constexpr int kSlice = 2048, kOfThread = kSlice / kChooseThreads;
+constexpr uint64_t kBad = ~uint64_t{0};  // the key of no number
+struct Between {
+  unsigned* tickets;     // (rows): 0 before the first launch and after each
+  uint64_t* best;        // (rows, slices)
+  uint64_t* luckiest;    // (rows, slices)
+  uint64_t* candidates;  // (rows, slices, kMostCandidates)
+};
+size_t tickets_bytes(int rows) {
+  return days::round_up(sizeof(unsigned) * static_cast<size_t>(rows), size_t{256});
+}
 
-  uint64_t best = 0;
+struct Select {
+  int counts[kDigits];
+  uint64_t prefix;
+  int missing, taken;
+  bool done;
+};
+// The least of the k greatest keys, which differ, of all threads: each calls use(key) in for_keys(use) for those that it has. Found a digit
+// at a time: of each digit how many keys have it, behind those digits that are known. Where there are at most k keys, all.
+template <class ForKeys>
+__device__ uint64_t least_of(const ForKeys& for_keys, int k, Select& s) {
+  const int thread = static_cast<int>(threadIdx.x);
+  if (thread == 0) {
+    s.prefix = 0;
+    s.missing = k;
+    s.done = false;
+  }
+  for (int shift = 56; shift >= 0; shift -= 8) {
+    s.counts[thread] = 0;
+    __syncthreads();
+    const uint64_t known = s.prefix;
+    for_keys([&](uint64_t key) {
+      if (shift == 56 || key >> (shift + 8) == known >> (shift + 8))
+        atomicAdd(&s.counts[key >> shift & 0xff], 1);
+    });
+    __syncthreads();
+    if (thread < kWarpSize) {  // a lane has eight digits, the greatest ones first
+      constexpr int kEach = kDigits / kWarpSize;
+      const int top = kDigits - 1 - thread * kEach;
+      int own = 0;
+      for (int i = 0; i < kEach; ++i) own += s.counts[top - i];
+      int up_to = own;
+      for (int by = 1; by < kWarpSize; by *= 2) {
+        const int theirs = __shfl_up_sync(kAll, up_to, by);
+        if (thread >= by) up_to += theirs;
+      }
+      int missing = s.missing;
+      __syncwarp();
+      const bool few = __shfl_sync(kAll, up_to, kWarpSize - 1) < missing;
+      if (few) {
+        s.done = true;  // at the first digit: there are fewer keys than k
+      } else if (up_to >= missing && up_to - own < missing) {
+        missing -= up_to - own;
+        int digit = top;
+        while (s.counts[digit] < missing) missing -= s.counts[digit--];
+        s.prefix = known | static_cast<uint64_t>(digit) << shift;
+        s.missing = missing;
+        s.done = s.counts[digit] == missing;  // all that begin so are taken
+      }
+    }
+    __syncthreads();
+    if (s.done) break;
+  }
+  return s.prefix;
+}
+
+__device__ bool narrows(const Choice& choice) {
+  return choice.temperature > 0 && (choice.top_k > 0 || choice.top_p < 1);
+}
+__device__ int candidates_of(const Choice& choice, int vocab) {
+  return min(min(choice.top_k > 0 ? choice.top_k : kMostCandidates, kMostCandidates), vocab);
+}
+
+// A block has a slice of a row: its greatest logit, and, where the choice is of the k greatest, its k greatest.
+__global__ void __launch_bounds__(kChooseThreads)
+    slice_kernel(const float* logits, int64_t pitch, int vocab, const int32_t* row_slots, Slots slots,
+                 Between between) {
+  __shared__ uint64_t warps[kChooseThreads / kWarpSize];
+  __shared__ Select select;
+  days::ptx::griddepcontrol_launch_dependents();
+  days::ptx::griddepcontrol_wait();
+  const int thread = static_cast<int>(threadIdx.x), begin = static_cast<int>(blockIdx.x) * kSlice;
+  const auto row = static_cast<int64_t>(blockIdx.y), slice = row * gridDim.x + blockIdx.x;
+  const int32_t slot = row_slots[row];
+  if (slot < 0) return;
+  uint64_t keys[kOfThread], best = 0;
   bool bad = false;
-  for (int id = thread; id < vocab; id += kChooseThreads) {
-    const float value = of_row[id];
+#pragma unroll
+  for (int i = 0; i < kOfThread; ++i) {
+    const int id = begin + i * kChooseThreads + thread;
+    keys[i] = 0;
+    if (id >= vocab) continue;
+    const float value = logits[row * pitch + id];
     bad = bad || !(value < INFINITY);
-    const uint64_t key = key_of(value, id);
-    best = key > best ? key : best;
+    keys[i] = key_of(value, id);
+    best = keys[i] > best ? keys[i] : best;
   }
   bad = __syncthreads_or(bad) != 0;
+  best = greatest_of(best, warps);
+  if (thread == 0) between.best[slice] = bad ? kBad : best;
+  const Choice choice = slots.choices[slot];
+  if (bad || !narrows(choice)) return;
+  if (thread == 0) select.taken = 0;
+  const uint64_t least = least_of(
+      [&](const auto& use) {
+#pragma unroll
+        for (int i = 0; i < kOfThread; ++i)
+          if (keys[i] != 0) use(keys[i]);
+      },
+      candidates_of(choice, vocab), select);
+#pragma unroll
+  for (int i = 0; i < kOfThread; ++i)
+    if (keys[i] != 0 && keys[i] >= least)
+      between.candidates[slice * kMostCandidates + atomicAdd(&select.taken, 1)] = keys[i];
+}
+
+// A block has a row, or a slice of it where all tokens take part.
+__global__ void __launch_bounds__(kChooseThreads)
+    choose_kernel(const float* logits, int64_t pitch, int vocab, const int32_t* row_slots,
+                  const int32_t* positions, Slots slots, int32_t* chosen, Between between) {
+  __shared__ uint64_t keys[kMostCandidates];
+  __shared__ Select select;
+  days::ptx::griddepcontrol_launch_dependents();
+  days::ptx::griddepcontrol_wait();
+  const auto row = static_cast<int64_t>(blockIdx.y);
+  const int thread = static_cast<int>(threadIdx.x), slices = static_cast<int>(gridDim.x);
+  const int32_t slot = row_slots[row];
+  const bool first = blockIdx.x == 0;
+  if (slot < 0) {
+    if (first && thread == 0) chosen[row] = -1;
+    return;
+  }
+  const Choice choice = slots.choices[slot];
+  const bool narrowed = narrows(choice), all = choice.temperature > 0 && !narrowed;
+  if (!first && !all) return;
+  // The token will stand behind this position: its chance is its own.
+  const int32_t position = positions[row];
+  const uint64_t seed = days::random_bits(choice.seed, static_cast<uint64_t>(position));
+  const uint64_t *const of_slices = between.best + row * slices, *const candidates =
+                                                                     between.candidates +
+                                                                     row * slices * kMostCandidates;
+
+  uint64_t best = 0;
+  for (int i = thread; i < slices; i += kChooseThreads) best = of_slices[i] > best ? of_slices[i] : best;
   best = greatest_of(best, keys);
+  const bool bad = best == kBad;
   int token = id_of(best);
   const float most = value_of(best);
-  const bool narrowed = choice.top_k > 0 || choice.top_p < 1;
-  if (!bad && choice.temperature > 0 && !narrowed) {
+  if (all) {
     uint64_t luckiest = 0;
-    for (int id = thread; id < vocab; id += kChooseThreads) {
-      const uint64_t key = key_of((of_row[id] - most) / choice.temperature + gumbel(seed, id), id);
+    const int begin = static_cast<int>(blockIdx.x) * kSlice, end = min(vocab, begin + kSlice);
+    for (int id = begin + thread; id < end && !bad; id += kChooseThreads) {
+      const uint64_t key =
+          key_of((logits[row * pitch + id] - most) / choice.temperature + gumbel(seed, id), id);
+      luckiest = key > luckiest ? key : luckiest;
+    }
+    luckiest = greatest_of(luckiest, keys);
+    volatile uint64_t* const of_all = between.luckiest + row * slices;
+    if (thread == 0) of_all[blockIdx.x] = luckiest;
+    if (!days::draws_last_ticket(between.tickets + row)) return;
+    luckiest = 0;
+    for (int i = thread; i < slices; i += kChooseThreads) {
+      const uint64_t key = of_all[i];
       luckiest = key > luckiest ? key : luckiest;
     }
     token = id_of(greatest_of(luckiest, keys));
-  } else if (!bad && choice.temperature > 0) {
-    const int wanted = choice.top_k > 0 ? choice.top_k : kMostCandidates;
-    const int k = min(min(wanted, kMostCandidates), vocab);
-    // The k-th greatest key, a digit at a time: of each digit how many keys have it, behind those digits that are known.
-    if (thread == 0) {
-      prefix = 0;
-      missing = k;
-      taken = 0;
-    }
-    for (int shift = 56; shift >= 0; shift -= 8) {
-      counts[thread] = 0;
-      __syncthreads();
-      const uint64_t known = prefix;
-      for (int id = thread; id < vocab; id += kChooseThreads) {
-        const uint64_t key = key_of(of_row[id], id);
-        if (shift == 56 || key >> (shift + 8) == known >> (shift + 8))
-          atomicAdd(&counts[key >> shift & 0xff], 1);
+  } else if (!bad && narrowed) {
+    const int k = candidates_of(choice, vocab);
+    const auto for_keys = [&](const auto& use) {
+      for (int i = thread; i < slices * k; i += kChooseThreads) {
+        const int slice = i / k, at = i % k;
+        if (at < min(kSlice, vocab - slice * kSlice)) use(candidates[slice * kMostCandidates + at]);
       }
-      __syncthreads();
-      if (thread == 0) {
-        int digit = kDigits - 1;
-        while (counts[digit] < missing) missing -= counts[digit--];
-        prefix = known | static_cast<uint64_t>(digit) << shift;
-      }
-      __syncthreads();
-    }
-    const uint64_t least = prefix;  // keys differ, so that exactly k are not below it
+    };
+    if (thread == 0) select.taken = 0;
+    const uint64_t least = least_of(for_keys, k, select);
     keys[thread] = 0;
     __syncthreads();
-    for (int id = thread; id < vocab; id += kChooseThreads) {
-      const uint64_t key = key_of(of_row[id], id);
-      if (key >= least) keys[atomicAdd(&taken, 1)] = key;
-    }
+    for_keys([&](uint64_t key) {
+      if (key >= least) keys[atomicAdd(&select.taken, 1)] = key;
+    });
     __syncthreads();
     // Each key's place is how many are greater: whichever order they came in, this one is theirs.
     const uint64_t mine = keys[thread];
@@ -309,19 +422,19 @@ __global__ void __launch_bounds__(kChooseThreads)
     __syncthreads();
     if (thread == 0) {
       // How many of them take part.
-      float all = 0;
-      for (int i = 0; i < k; ++i) all += expf((value_of(keys[i]) - most) / choice.temperature);
+      float sum = 0;
+      for (int i = 0; i < k; ++i) sum += expf((value_of(keys[i]) - most) / choice.temperature);
       float so_far = 0;
       int count = 0;
       do {
         so_far += expf((value_of(keys[count]) - most) / choice.temperature);
         ++count;
-      } while (count < k && so_far < choice.top_p * all);
-      taken = count;
+      } while (count < k && so_far < choice.top_p * sum);
+      select.taken = count;
     }
     __syncthreads();
     uint64_t luckiest = 0;
-    if (thread < taken) {
+    if (thread < select.taken) {
       const int id = id_of(keys[thread]);
       luckiest = key_of((value_of(keys[thread]) - most) / choice.temperature + gumbel(seed, id), id);
     }
@@ -329,7 +442,7 @@ __global__ void __launch_bounds__(kChooseThreads)
   }
   if (thread > 0) return;
   chosen[row] = bad ? -1 : token;
-  slots.lengths[slot] = positions[row] + 1;
+  slots.lengths[slot] = position + 1;
   if (!bad) slots.last[slot] = token;
 }
 
@@ -371,11 +484,23 @@ void attend(const Attend<T>& p, const Rows& rows, const Slots& slots, cudaStream
   attend_kernel<<<grid, kWarps * kWarpSize, 0, stream>>>(p, rows, slots);
   CUDA_CHECK_LAUNCH();
 }
+size_t choose_bytes(int rows, int vocab) {
+  const auto slices = static_cast<size_t>(days::ceil_div(vocab, kSlice)) * static_cast<size_t>(rows);
+  return tickets_bytes(rows) + sizeof(uint64_t) * slices * (2 + kMostCandidates);
+}
 void choose(const float* logits, int64_t pitch, int vocab, const int32_t* row_slots, const int32_t* positions,
-            const Slots& slots, int32_t* chosen, int count, cudaStream_t stream) {
-  choose_kernel<<<static_cast<unsigned>(count), kChooseThreads, 0, stream>>>(logits, pitch, vocab, row_slots,
-                                                                             positions, slots, chosen);
-  CUDA_CHECK_LAUNCH();
+            const Slots& slots, int32_t* chosen, int count, const ChooseMemory& memory, bool early,
+            cudaStream_t stream) {
+  const int slices = days::ceil_div(vocab, kSlice);
+  const size_t of_all = static_cast<size_t>(slices) * static_cast<size_t>(memory.rows);
+  auto* const words =
+      reinterpret_cast<uint64_t*>(static_cast<char*>(memory.data) + tickets_bytes(memory.rows));
+  const Between between{static_cast<unsigned*>(memory.data), words, words + of_all, words + 2 * of_all};
+  const dim3 grid(static_cast<unsigned>(slices), static_cast<unsigned>(count));
+  days::launch_dependent(early, slice_kernel, grid, kChooseThreads, 0, stream, logits, pitch, vocab,
+                         row_slots, slots, between);
+  days::launch_dependent(early, choose_kernel, grid, kChooseThreads, 0, stream, logits, pitch, vocab,
+                         row_slots, positions, slots, chosen, between);
 }
 
 #define SERVE_OPS(T)                                                                     \

@@ -81,7 +81,14 @@ void attend(const Attend<T>&, const Rows&, const Slots&, cudaStream_t);
 // A temperature of 0 takes the greatest logit, and the lowest id of equals. Any other takes the greatest of logit / temperature + G, with G
 // from the seed, the position and the token alone. With top_k only the k greatest take part, lower ids first among equals; with top_p
 // below 1 as many of the greatest (of the 256 greatest at most) as reach that share of the chance, and the greatest always.
+// early: may begin before the kernel ahead of it has ended (common/dependent.h).
+struct ChooseMemory {
+  void* data;  // choose_bytes(rows, vocab), which are 0 before the first launch
+  int rows;    // at least those of a launch
+};
+size_t choose_bytes(int rows, int vocab);
 void choose(const float* logits, int64_t pitch, int vocab, const int32_t* row_slots, const int32_t* positions,
-            const Slots& slots, int32_t* chosen, int count, cudaStream_t stream);
+            const Slots& slots, int32_t* chosen, int count, const ChooseMemory& memory, bool early,
+            cudaStream_t stream);
 
 }  // namespace serve

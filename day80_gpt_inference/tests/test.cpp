@@ -160,6 +160,14 @@ TEST_F(Speaking, AServerSaysWhatTheEngineSays) {
   runs_well("day80_serve", model());
 }
 
+// Each rung compares itself with the others.
+TEST(day80, EachRungOfAStep) {
+  runs_well("day80_speed", "--batch 1 --context 20");
+  const Outcome whole = run("day80_speed", "", "--precision fp32 --batch 2");
+  EXPECT_EQ(whole.code, 0) << whole.output;
+  EXPECT_NE(whole.output.find("needs weights of 16 bits"), std::string::npos) << whole.output;
+}
+
 TEST(day80, ManyTextsWithFewSlots) {
   runs_well("day80_many", "");
 #ifdef __SIMT__

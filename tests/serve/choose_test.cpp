@@ -3,6 +3,7 @@
 // How a token is chosen: by its chance, and from those that may be chosen alone.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <set>
@@ -32,9 +33,11 @@ std::vector<int32_t> draw(const Logits& logits, const serve::Choice& choice, int
   const std::vector<int32_t> zeros(positions.size());
   const days::DeviceBuffer<int32_t> at(positions), slot(zeros), lengths(std::vector<int32_t>(1)),
       last(std::vector<int32_t>(1)), chosen(positions.size());
+  const days::DeviceMemory memory(serve::choose_bytes(draws, vocab));
+  memory.fill(0, nullptr);
   serve::choose(on_device.data(), vocab + kPitch, vocab, slot.data(), at.data(),
                 {lengths.data(), last.data(), static_cast<serve::Choice*>(choices.data()), nullptr, 0},
-                chosen.data(), draws, nullptr);
+                chosen.data(), draws, {memory.data(), draws}, false, nullptr);
   return chosen.download();
 }
 std::set<int32_t> support(const Logits& logits, const serve::Choice& choice, int draws) {
@@ -96,6 +99,23 @@ TEST(serve_choose, TopKLeavesKOfThem) {
   const auto chosen = support(many, {4, 1, 1, 256}, 4000);
   EXPECT_EQ(*chosen.rbegin(), 765) << "the 256th of them";
   EXPECT_EQ(chosen.size(), 256u);
+}
+
+// A vocabulary of several slices: what is chosen stands anywhere in it, and a slice may have all of it or nothing.
+TEST(serve_choose, AVocabularyIsLong) {
+  Logits logits(5000);
+  for (size_t i = 0; i < logits.size(); ++i) logits[i] = days::normal(81, i);
+  logits[17] = 30, logits[2047] = 30.5f, logits[2048] = 30.25f, logits[4999] = 29.5f;
+  EXPECT_EQ(draw(logits, {0, 0, 1, 0}, 1)[0], 2047);
+  EXPECT_EQ(support(logits, {6, 1, 1, 0}, 400), (std::set<int32_t>{17, 2047, 2048, 4999}));
+  EXPECT_EQ(support(logits, {6, 1, 1, 3}, 200), (std::set<int32_t>{17, 2047, 2048}));
+  EXPECT_EQ(support(logits, {6, 1, 0.8f, 0}, 300), (std::set<int32_t>{17, 2047, 2048}));
+  const double e = std::exp(1);
+  const std::vector<int32_t> tokens = draw(logits, {7, 1, 1, 0}, 3000);
+  const auto of = [&](int32_t token) {
+    return static_cast<double>(std::count(tokens.begin(), tokens.end(), token));
+  };
+  EXPECT_NEAR(of(2047) / of(4999), e, 0.5);
 }
 
 TEST(serve_choose, TopPKeepsWhatReachesItAndAtLeastOne) {

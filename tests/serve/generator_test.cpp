@@ -119,6 +119,91 @@ TEST(serve, SixteenBitsAreNear) {
   }
 }
 
+// Two parts of the context, rows of w that are no multiple of a tile, groups of 128 that are not full.
+Config long_gpt() {
+  Config config = small_gpt();
+  config.width = 96, config.inner = 200, config.context = 320, config.layers = 1;
+  return config;
+}
+// Of each step the greatest difference from the model as it is with its weights.
+double error_of_step(const Model& model, serve::Step step, int prompt, int steps, int sequences = 2) {
+  return std::max(error_of<days::half>(model, {.sequences = sequences, .step = step}, prompt, steps) / 8e-3,
+                  error_of<days::bf16>(model, {.sequences = sequences, .step = step}, prompt, steps) / 5e-2);
+}
+TEST(serve, AFusedStepIsNear) {
+  if (const auto lacking = Generator<days::bf16>::lacks(small_gpt(), serve::Step::kDependent);
+      !lacking.empty())
+    GTEST_SKIP() << lacking;
+  for (const Config& config : {small_gpt(), small_llama(), small_grouped()})
+    for (const auto step : {serve::Step::kFused, serve::Step::kDependent})
+      EXPECT_LT(error_of_step(serve_test::random_model(config, false, 81), step, 21, 4), 1)
+          << config.heads << name_of(step);
+  // Up to the 256th key, and beyond.
+  EXPECT_LT(error_of_step(serve_test::random_model(long_gpt(), true, 82), serve::Step::kFused, 253, 6), 1);
+}
+TEST(serve, ADependentStepHasTheSameBits) {
+  if (const auto lacking = Generator<days::bf16>::lacks(small_gpt(), serve::Step::kDependent);
+      !lacking.empty())
+    GTEST_SKIP() << lacking;
+  const Model model = serve_test::random_model(long_gpt(), true, 83);
+  const auto logits = [&](serve::Step step, int sequences) {
+    Generator<days::bf16> generator(model, {.sequences = sequences, .step = step});
+    const int slot = *generator.add(some_ids(255, 61, 1), {});
+    for (int i = 1; i < sequences; ++i)
+      static_cast<void>(generator.add(some_ids(i, 61, 2), {.temperature = 1}));
+    while (generator.has_prompts()) generator.prefill();
+    for (int i = 0; i < 3; ++i) generator.decode();
+    return generator.logits(slot);
+  };
+  const auto alone = logits(serve::Step::kFused, 1);
+  EXPECT_EQ(logits(serve::Step::kDependent, 1), alone);
+  EXPECT_EQ(logits(serve::Step::kFused, 35), alone) << "rows of two tiles, and of two blocks";
+}
+// What fewer bits are said to lose is lost, and no more: prompts are computed with the same weights.
+TEST(serve, FewerBitsAreWhatTheySay) {
+  if (const auto lacking = Generator<days::bf16>::lacks(small_gpt(), serve::Step::kQuantized);
+      !lacking.empty())
+    GTEST_SKIP() << lacking;
+  for (const Config& config : {small_gpt(), small_llama(), long_gpt()}) {
+    const Model model = serve_test::random_model(config, config.layers == 1, 84);
+    Generator<days::half> generator(model, {.sequences = 1, .step = serve::Step::kQuantized});
+    EXPECT_GT(generator.quantization_error(), 0.01);
+    EXPECT_LT(generator.quantization_error(), 0.15);
+    const Ids ids = some_ids(12, config.vocab, 3);
+    const int slot = *generator.add(Ids(ids.begin(), ids.end() - 4), {});
+    Ids text(ids.begin(), ids.end() - 4);
+    text.push_back(first_of(generator).token);
+    std::vector<float> got;
+    for (int i = 0; i < 4; ++i) {
+      text.push_back(generator.decode()[0].token);
+      got = generator.logits(slot);
+    }
+    text.pop_back();
+    generator.remove(slot);
+    const int again = *generator.add(text, {});
+    first_of(generator);
+    const std::vector<float> expected = generator.logits(again);
+    const auto most = static_cast<double>(*std::max_element(expected.begin(), expected.end()));
+    for (size_t i = 0; i < got.size(); ++i)
+      EXPECT_NEAR(static_cast<double>(got[i]), static_cast<double>(expected[i]), 1e-2 * most);
+  }
+}
+TEST(serve, AStepSaysWhatItTakes) {
+  if (const auto lacking = Generator<days::bf16>::lacks(small_gpt(), serve::Step::kFused); !lacking.empty())
+    GTEST_SKIP() << lacking;
+  const Config config = small_gpt();
+  const Model model = serve_test::random_model(config, true, 85);
+  const Generator<days::bf16> fused(model, {.sequences = 2, .step = serve::Step::kFused});
+  EXPECT_EQ(fused.launches(1), 1 + 5 * config.layers + 1 + 2);
+  // Two layers' 12 width^2 weights and the embedding of 64 rows; a text's ten keys and values.
+  EXPECT_EQ(fused.step_bytes(1, 10),
+            2 * (2 * (3 * 64 * 64 + 64 * 64 + 2 * 64 * 128) + 64 * 64 + 2 * 2 * 64 * 10));
+  EXPECT_GT(Generator<days::bf16>(model, {.sequences = 2, .step = serve::Step::kGraph}).launches(2),
+            fused.launches(2));
+  EXPECT_FALSE(Generator<float>::lacks(config, serve::Step::kFused).empty());
+  EXPECT_THROW(Generator<float>(model, {.step = serve::Step::kFused}), std::invalid_argument);
+}
+
 TEST(serve, ATrainedModelSaysWhatTrainingSays) {
   const gpt::Layout layout(gpt::config_of("tiny"));
   const std::vector<float> zeros(layout.elements), weights = gpt::initial_weights(layout, 3);
@@ -189,6 +274,7 @@ TEST(serve, ATextIsTheSameAloneAndAmongOthers) {
   same_alone<float>(small_gpt());
   same_alone<float>(small_llama());
   same_alone<days::bf16>(small_gpt());
+  same_alone<days::half>(small_grouped());
 }
 
 TEST(serve, ASeedIsAText) {
