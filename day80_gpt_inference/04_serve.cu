@@ -43,9 +43,9 @@ void serve_it(days::Program& program) {
   if (const std::string why = serve::no_http(); !why.empty()) return program.skip(why);
   signal(SIGPIPE, SIG_IGN);  // who leaves is an error of a write, and no signal
   const day80::Speaker speaker = day80::speaker_of(program);
-  const auto sequences = static_cast<int>(program.number("--sequences"));
-  serve::Desk<float> desk(speaker.model, {.sequences = sequences},
-                          static_cast<size_t>(program.number("--waiting")));
+  const auto sequences = static_cast<int>(program.number("--sequences")),
+             waiting = static_cast<int>(program.number("--waiting"));
+  serve::Desk<float> desk(speaker.model, {.sequences = sequences}, static_cast<size_t>(waiting));
   serve::Backend backend;
   backend.submit = [&](serve::Request request) { return desk.submit(std::move(request)); };
   backend.health = [&] {
@@ -53,14 +53,15 @@ void serve_it(days::Program& program) {
     return "{\"status\": \"" + std::string(counts.error.empty() ? "ok" : "broken") +
            "\", \"running\": " + std::to_string(counts.running) +
            ", \"waiting\": " + std::to_string(counts.waiting) +
-           ", \"free_slots\": " + std::to_string(counts.free_slots) + "}\n";
+           ", \"free_slots\": " + std::to_string(counts.free_slots) +
+           ", \"gpu\": " + (days::on_gpu() ? "true" : "false") + "}\n";
   };
   backend.tokenizer = &speaker.tokenizer;
   backend.model = "gpt";
   backend.context = speaker.model.config.context;
   const auto port = static_cast<int>(program.number("--port"));
   const std::string host = program.path("--host").empty() ? "127.0.0.1" : program.path("--host");
-  const serve::HttpServer server(backend, host, port, {.streams = sequences + 8});
+  const serve::HttpServer server(backend, host, port, {.streams = sequences + waiting + 8});
   std::printf("http://%s:%d/v1 serves the model \"gpt\"\n", host.c_str(), server.port());
   std::fflush(stdout);
   if (port != 0) {
@@ -97,6 +98,6 @@ int main(int argc, char** argv) {
           days::path_flag("--host",
                           "listens on this address, instead of 127.0.0.1: anyone who reaches it is served"),
           days::number_flag("--sequences", "texts at once", days::on_gpu() ? 32 : 4, 1, 1024),
-          days::number_flag("--waiting", "requests that wait for a place, at most", 64, 0, 100000)}};
+          days::number_flag("--waiting", "requests that wait for a place, at most", 64, 0, 1000)}};
   return days::program(argc, argv, about, [](days::Program& program) { serve_it(program); });
 }

@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
 #include <random>
 #include <stdexcept>
 #include <thread>
 #include <utility>
 
 #include "serve/api.h"
+#include "serve/page.h"
 #include "serve/text.h"
 
 #ifdef DAYS_HTTPLIB
@@ -102,6 +104,13 @@ void say_error(httplib::Response& response, const ApiError& error) {
   response.set_content(error_json(error.status, error.code, error.what()), kJson);
 }
 
+// Whether a Host, "localhost:8080", names this machine.
+bool is_loopback(const std::string& host) {
+  const size_t colon = host.ends_with(']') ? std::string::npos : host.rfind(':');
+  const std::string name = host.substr(0, colon);
+  return name == "localhost" || name == "[::1]" || name.starts_with("127.");
+}
+
 }  // namespace
 
 std::string no_http() {
@@ -109,18 +118,41 @@ std::string no_http() {
 }
 
 struct HttpServer::State {
-  State(Backend b, const HttpLimits& limits)
+  State(Backend b, const std::string& host, const HttpLimits& limits)
       : backend(std::move(b)),
         server({.body = limits.body + kChunks, .time = std::chrono::seconds(limits.seconds)},
                [this] { return stops.load(); }) {
     server.new_task_queue = [n = limits.streams] { return new httplib::ThreadPool(static_cast<size_t>(n)); };
     server.set_payload_max_length(limits.body);
     server.set_tcp_nodelay(true);
-    // A short body may become a gigabyte when it is unpacked.
-    server.set_pre_routing_handler([](const httplib::Request& request, httplib::Response& response) {
-      if (!request.has_header("Content-Encoding")) return httplib::Server::HandlerResponse::Unhandled;
-      response.status = 415;
-      return httplib::Server::HandlerResponse::Handled;
+    // The library's own options would let two servers share a port.
+    server.set_socket_options([](socket_t socket) {
+      const int yes = 1;
+      static_cast<void>(::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes));
+    });
+    server.set_pre_routing_handler([is_local = is_loopback(host), most = limits.body](
+                                       const httplib::Request& request, httplib::Response& response) {
+      try {
+        require_friend(request, is_local);
+        // The library would read a body that is too long to its end before it says so.
+        const std::string length = request.get_header_value("Content-Length");
+        if (length.size() > 18 || std::strtoull(length.c_str(), nullptr, 10) > most)
+          throw ApiError(413, "http_413", "a body has at most " + std::to_string(most) + " bytes here");
+        // A short body may become a gigabyte when it is unpacked.
+        if (request.has_header("Content-Encoding"))
+          throw ApiError(415, "http_415", "a body comes as it is here, without a Content-Encoding");
+      } catch (const ApiError& error) {
+        say_error(response, error);
+        return httplib::Server::HandlerResponse::Handled;
+      }
+      return httplib::Server::HandlerResponse::Unhandled;
+    });
+    server.Get("/", [](const auto&, auto& response) {
+      response.set_header(
+          "Content-Security-Policy",
+          "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; connect-src 'self'; "
+          "img-src data:; base-uri 'none'; frame-ancestors 'none'");
+      response.set_content(kPage.data(), kPage.size(), "text/html; charset=utf-8");
     });
     server.Get("/health",
                [this](const auto&, auto& response) { response.set_content(backend.health(), kJson); });
@@ -134,6 +166,8 @@ struct HttpServer::State {
           complete(kind, request, response);
         } catch (const ApiError& error) {
           say_error(response, error);
+        } catch (const std::exception& error) {
+          say_error(response, ApiError(503, "broken", error.what()));
         }
       });
     const httplib::Server::HandlerWithResponse say_what = [](const httplib::Request&,
@@ -144,6 +178,16 @@ struct HttpServer::State {
       return httplib::Server::HandlerResponse::Handled;
     };
     server.set_error_handler(say_what);
+  }
+
+  // A page of somebody else's, which a browser here has open, could ask too: under a name of its own that leads here, or by a form, whose
+  // Origin tells.
+  static void require_friend(const httplib::Request& request, bool is_local) {
+    const std::string host = request.get_header_value("Host"), origin = request.get_header_value("Origin");
+    if (is_local && !is_loopback(host))
+      throw ApiError(403, "wrong_host", "this server is for this machine alone; --host opens it to others");
+    if (!origin.empty() && origin != "http://" + host && origin != "https://" + host)
+      throw ApiError(403, "wrong_origin", "a page from elsewhere asks");
   }
 
   std::shared_ptr<Answer> ask(Kind kind, const std::string& body) {
@@ -188,7 +232,8 @@ struct HttpServer::State {
       std::string text;
       while (answer->finish().empty()) {
         text += answer->more();
-        if (answer->broken() || stops) throw ApiError(500, "broken", "the model cannot go on");
+        if (stops) throw ApiError(503, "stopped", "the server is being stopped");
+        if (answer->broken()) throw ApiError(500, "broken", "the model cannot go on");
         if (!LimitedServer::is_client_there()) return;  // nobody reads it, and the slot is free
       }
       response.set_content(whole_json(answer->reply, text, answer->finish(), answer->usage), kJson);
@@ -198,18 +243,21 @@ struct HttpServer::State {
     response.set_chunked_content_provider(
         "text/event-stream", [this, answer](size_t, httplib::DataSink& sink) {
           // The library asks again and again as long as this is true, and looks for nobody.
-          if (stops || !sink.is_writable()) return false;
+          if (!sink.is_writable()) return false;
           std::string out;
           if (!std::exchange(answer->begun, true)) out = first_event(answer->reply);
           const std::string piece = answer->more();
-          const bool ends = !answer->finish().empty();
+          const bool ends = !answer->finish().empty(), fails = !ends && (stops || answer->broken());
           if (!piece.empty() || ends) out += text_event(answer->reply, piece, answer->finish());
-          if (answer->broken())
-            out += "data: " + error_json(500, "broken", "the model cannot go on") + "\n\n";
+          if (fails)
+            out += "data: " +
+                   (stops ? error_json(503, "stopped", "the server is being stopped")
+                          : error_json(500, "broken", "the model cannot go on")) +
+                   "\n\n";
           if (ends && answer->request().with_usage) out += usage_event(answer->reply, answer->usage);
-          if (ends || answer->broken()) out += kLastEvent;
+          if (ends || fails) out += kLastEvent;
           if (!out.empty() && !sink.write(out.data(), out.size())) return false;
-          if (ends || answer->broken()) sink.done();
+          if (ends || fails) sink.done();
           return true;
         });
   }
@@ -224,7 +272,7 @@ struct HttpServer::State {
 };
 
 HttpServer::HttpServer(Backend backend, const std::string& host, int port, const HttpLimits& limits)
-    : state_(std::make_unique<State>(std::move(backend), limits)) {
+    : state_(std::make_unique<State>(std::move(backend), host, limits)) {
   State& s = *state_;
   s.port = port == 0 ? s.server.bind_to_any_port(host) : s.server.bind_to_port(host, port) ? port : -1;
   if (s.port <= 0)

@@ -27,7 +27,7 @@ struct Backend {
 };
 
 struct HttpLimits {
-  int streams = 40;       // answers at once, each of which holds a thread; others wait to be heard
+  int streams = 40;       // connections at once, each of which holds a thread; others wait to be heard
   size_t body = 1 << 20;  // bytes of a request
   int seconds = 5;        // to send a request, and to take a piece of an answer
 };

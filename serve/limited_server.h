@@ -58,7 +58,11 @@ class LimitedStream final : public httplib::Stream {
         limits_(limits),
         stops_(stops),
         left_(limits.head),
-        until_(Clock::now() + limits.time) {}
+        until_(Clock::now() + limits.time) {
+    // The system would take megabytes for a client that does not read them, and so hide it.
+    const int bytes = 1 << 16;
+    static_cast<void>(::setsockopt(socket, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes));
+  }
 
   void head_is_read() {
     in_body_ = true;
