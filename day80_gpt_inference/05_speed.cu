@@ -233,7 +233,9 @@ class Speed {
       if (days::on_gpu()) {
         const double rate = row.bytes / row.timing.seconds;
         std::printf(" %10.1f %6.0f %11.0f%%", 1e6 * row.timing.seconds, rate / 1e9, 100 * rate / peak());
-        program_.row(row.rung, row.timing, row.bytes / peak());
+        // The limit is that of the weights as they are: a rung that takes others, or more than a step, has none.
+        const bool limited = row.rung != kLadder[0].name && row.rung != std::end(kLadder)[-1].name;
+        program_.row(row.rung, row.timing, limited ? row.bytes / peak() : 0);
       }
       std::printf("\n");
     }
