@@ -24,7 +24,7 @@ const std::string_view kPage = R"html(<!doctype html>
   #log p.writing::after { content: "\2588"; animation: blink 1s steps(2) infinite; }
   #log p.error { color: #c33; }
   @keyframes blink { 50% { opacity: 0; } }
-  form { display: grid; grid-template-columns: 1fr auto auto; gap: .5rem; padding: .6rem 0; border-top: 1px solid var(--line); }
+  form { display: grid; grid-template-columns: 1fr auto auto; align-items: end; gap: .5rem; padding: .6rem 0; border-top: 1px solid var(--line); }
   textarea { grid-column: 1 / -1; font: inherit; width: 100%; resize: vertical; padding: .4rem; }
   fieldset { border: 0; padding: 0; margin: 0; display: flex; flex-wrap: wrap; gap: .2rem 1rem; align-items: center; min-width: 0; }
   input { font: inherit; width: 5rem; }

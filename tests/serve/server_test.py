@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: MIT
 """Day 80's server over real sockets: clients that ask, read slowly, leave, and send what they must not. Its argument is the program; words
 behind it choose tests, as unittest takes them. Ends with 77, which CTest calls skipped, where the build has no server."""
+import base64
 import contextlib
 import http.client
 import json
+import os
 import shutil
 import signal
 import socket
@@ -438,6 +440,123 @@ class Ends(unittest.TestCase):
                                check=False, timeout=60)
         self.assertNotEqual(taken.returncode, 0)
         self.assertIn("--port takes another", " ".join(taken.stdout.decode().split()))
+
+
+class Browser:
+    """A Chromium without a window, by WebDriver's own protocol."""
+
+    def __init__(self, driver, chromium):
+        self.port = free_port()
+        self.driver = subprocess.Popen([driver, f"--port={self.port}", "--log-level=SEVERE"], stdin=subprocess.DEVNULL,
+                                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        if not within(self._ready, 60):
+            raise RuntimeError("chromedriver does not answer")
+        # Its sandbox needs rights that containers do not give; it sees our own page alone.
+        flags = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", f"--user-data-dir={FOLDER / 'browser'}"]
+        asked = {"alwaysMatch": {"goog:chromeOptions": {"binary": chromium, "args": flags}, "goog:loggingPrefs": {"browser": "ALL"}}}
+        self.session = ""
+        self.session = "/session/" + self("POST", "/session", capabilities=asked)["sessionId"]
+
+    def _ready(self):
+        try:
+            return self.driver.poll() is None and self("GET", "/status")["ready"]
+        except OSError:
+            return False
+
+    def __call__(self, method, path, **body):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        with contextlib.closing(connection):
+            connection.request(method, path if path in ("/session", "/status") else self.session + path,
+                               json.dumps(body) if method == "POST" else None, JSON)
+            value = json.loads(connection.getresponse().read())["value"]
+        if isinstance(value, dict) and "error" in value:
+            raise RuntimeError(value["message"])
+        return value
+
+    def run(self, script):
+        return self("POST", "/execute/sync", script="return " + script, args=[])
+
+    def element(self, css):
+        return "/element/" + next(iter(self("POST", "/element", using="css selector", value=css).values()))
+
+    def type(self, css, text):
+        self("POST", self.element(css) + "/value", text=text)
+
+    def click(self, css):
+        self("POST", self.element(css) + "/click")
+
+    def picture(self, name):
+        """Kept where SERVER_PICTURES names a folder, for somebody who looks."""
+        if os.environ.get("SERVER_PICTURES"):
+            Path(os.environ["SERVER_PICTURES"], name).write_bytes(base64.b64decode(self("GET", "/screenshot")))
+
+    def end(self):
+        with contextlib.suppress(Exception):
+            self("DELETE", "")
+        self.driver.terminate()
+        self.driver.wait()
+
+
+class Page(Case):
+    def setUp(self):
+        chromium, driver = (next(filter(None, map(shutil.which, names)), None)
+                            for names in (("chromium", "chromium-browser", "google-chrome"), ("chromedriver",)))
+        if not chromium or not driver:
+            self.skipTest("needs chromium (sudo apt-get install chromium chromium-driver)")
+        self.browser = Browser(driver, chromium)
+        self.addCleanup(self.browser.end)
+
+    def last(self):
+        return self.browser.run("document.querySelector('#log p:last-child')?.textContent")
+
+    def state(self):
+        return self.browser.run("document.getElementById('state').textContent")
+
+    def test_somebody_speaks_and_stops_it(self):
+        b = self.browser
+        b("POST", "/window/rect", width=1000, height=700)
+        b("POST", "/url", url=f"http://127.0.0.1:{self.server.port}/")
+        self.assertTrue(within(lambda: b.run("document.getElementById('model').textContent") == "gpt on a CPU"))
+        # A text to its end. What is typed is text, and stays it.
+        b.type("#most", "60")
+        said = "<b>a</b>"
+        b.type("#text", said + "\ue007")
+        self.assertTrue(within(lambda: self.state() == "60 tokens, as long as it may be", 60), self.state())
+        self.assertEqual(self.last(), speaker.says(len(said) + 1, 60).decode(errors="replace"))
+        self.assertEqual(b.run("document.querySelectorAll('#log b').length"), 0)
+        self.assertEqual(b.run("document.querySelector('#log p.user').textContent"), said)
+        b.picture("whole.png")
+        # Words come one after the other, and Stop frees the slot.
+        b("POST", b.element("#most") + "/clear")
+        b.type("#text", "b")
+        b.click("#send")
+        self.assertTrue(within(lambda: self.state() == "writes", 60), self.state())
+        seen = [len(self.last())]
+        self.assertTrue(within(lambda: len(self.last()) > seen[0], 60))
+        self.assertEqual(b.run("document.getElementById('send').textContent"), "Stop")
+        self.assertEqual(self.server.health()["running"], 1)
+        b.picture("writes.png")
+        b.click("#send")
+        self.assertTrue(within(lambda: self.state() == "stopped"), self.state())
+        self.all_free()
+        self.assertEqual(b.run("document.getElementById('send').textContent"), "Send")
+        # In a narrow window nothing is cut off.
+        b("POST", "/window/rect", width=500, height=700)
+        b("POST", "/goog/cdp/execute", cmd="Emulation.setDeviceMetricsOverride",
+          params={"width": 320, "height": 600, "deviceScaleFactor": 1, "mobile": True})
+        self.assertTrue(within(lambda: b.run("innerWidth") == 320))
+        self.assertLessEqual(b.run("document.documentElement.scrollWidth"), 320)
+        self.assertTrue(b.run("document.getElementById('send').getBoundingClientRect().bottom <= innerHeight"))
+        b.picture("narrow.png")
+        # A refusal is shown, and a new conversation forgets.
+        b.type("#text", "c" * 3000)
+        b.click("#send")
+        self.assertTrue(within(lambda: "the model's context is 2048 tokens" in (self.last() or "")), self.last())
+        b.click("#new")
+        self.assertEqual(b.run("document.getElementById('log').children.length"), 0)
+        # The browser notes the refused request by itself; nothing else is there.
+        problems = [entry["message"] for entry in b("POST", "/se/log", type="browser") if "status of 400" not in entry["message"]]
+        self.assertEqual(problems, [])
 
 
 def main():
