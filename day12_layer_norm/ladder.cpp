@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The day's two ladders, forward and backward: who competes, on which shapes and inputs, measured against
-// what. Host only.
+// The day's ladders, layer norm forward and backward and RMS norm: who competes, on which shapes and inputs, measured
+// against what. Host only.
 
 #include <algorithm>
 #include <cmath>
@@ -12,6 +12,7 @@
 #include "common/random.h"
 #include "common/scalar.h"
 #include "day12_layer_norm/layer_norm.h"
+#include "day12_layer_norm/rms_norm.h"
 
 namespace day12 {
 namespace {
@@ -259,8 +260,117 @@ const auto layer_norm_backward =
         .lesson(
             "sums over rows belong to blocks that stay: one line of partial sums a block, not one a row.");
 
+// x, gamma and the outputs of RMS norm; x holds values(p, count, inputs).
+template <class Values>
+auto rms_matrices(Values values, Offsets past = {}) {
+  return [=](auto& p, days::Shape s, days::Inputs& in) {
+    p.rows = s[0];
+    p.cols = s[1];
+    p.eps = static_cast<float>(days::scalar("eps", 1e-5));
+    p.x = values(p, s[0] * s[1], in) + past.x;
+    p.gamma = in.normal("gamma", s[1]) + past.gamma;
+    p.y = in.output("y", s[0], s[1]) + past.y;
+    p.rstd = in.output("rstd", s[0]);
+  };
+}
+
+// Squares have one sign, so that their sum's error is relative, and half of it the root's. Where they are of few bits, the roundings
+// of a thread that adds many of them lean one way: they grow with the columns and not with their root.
+double rms_epsilons(int cols) {
+  return cols / 8.0 + 2 * std::sqrt(cols) + 4;
+}
+// In 16 bits y is rounded twice, and a first rounding that goes the other way is a whole unit. Who rounds once is as near.
+struct OfRms {
+  template <class T, class Problem>
+  days::Bound operator()(days::Type<T>, const Problem& p, days::Inputs&) const {
+    using Fp32 = days::TypeInfo<float>;
+    using Info = days::TypeInfo<T>;
+    constexpr bool kRounded = Info::kEpsilon > Fp32::kEpsilon;
+    double gamma = 1;
+    for (int col = 0; col < p.cols; ++col) gamma = std::max(gamma, std::abs(days::to_double(p.gamma[col])));
+    return {4 * Fp32::kDenormMin * gamma + (kRounded ? Info::kDenormMin * (gamma + 1) : 0),
+            (rms_epsilons(p.cols) + 3) * Fp32::kEpsilon + (kRounded ? 2 * Info::kEpsilon : 0)};
+  }
+};
+
+const auto rms_norm =
+    days::ladder<RmsNorm>("rms_norm")
+        .extents({"rows", "cols"})
+        .types<float, days::half, days::bf16>()
+        .variant("rms_warp", LAUNCHER(rms_norm_warp))
+        .variant("rms_registers", LAUNCHER(rms_norm_registers))
+        .needs(kColsOfRegisters, kWholeRows)
+        .reference(LAUNCHER(rms_norm_reference))
+        .by_rows([](const auto& p) { return p.rows; },
+                 [](auto p, size_t begin, size_t end) {
+                   p.rows = static_cast<int>(end - begin);
+                   p.x += begin * static_cast<size_t>(p.cols);
+                   p.y += begin * static_cast<size_t>(p.cols);
+                   p.rstd += begin;
+                   return p;
+                 })
+        .parallel(LAUNCHER(rms_norm_parallel))
+        // One; a column; around a warp and the vectors of both widths; either side of each tier of registers (64, 256,
+        // 1024, 4096, ...); rows that fill no block of several; a width that is no power of two.
+        .shapes({{1, 1},
+                 {9, 1},
+                 {17, 3},
+                 {10, 33},
+                 {9, 64},
+                 {9, 72},
+                 {8, 256},
+                 {5, 264},
+                 {17, 576},
+                 {3, 1024},
+                 {2, 1032},
+                 {9, 4096},
+                 {2, 4104},
+                 {1, 8192},
+                 {1, 8200},
+                 {2, 16384},
+                 {1, 16391},
+                 {130, 200}})
+        .gpu_shapes({{65537, 136}, {4099, 1024}, {4507, 4096}, {5, 65543}})
+        .bench({{65536, 4096}})
+        .sweep({{1, 576},
+                {1, 4096},
+                {1048576, 64},
+                {87381, 768},
+                {65536, 1024},
+                {16384, 4096},
+                {8192, 8192},
+                {4096, 16384}})
+        .show({{128, 4096}})
+        .inputs(rms_matrices(random_values()))
+        .hostile("a mean far from 0", rms_matrices(far_from_zero()))
+        .hostile("huge", rms_matrices(huge_values()))
+        .hostile("special rows", rms_matrices(special_rows()))
+        .hostile("misaligned x", rms_matrices(random_values(), {.x = 1}))
+        .hostile("misaligned gamma", rms_matrices(random_values(), {.gamma = 1}))
+        .hostile("misaligned y", rms_matrices(random_values(), {.y = 3}))
+        .hostile("in place",
+                 [](auto& p, days::Shape s, days::Inputs& in) {
+                   p.rows = s[0];
+                   p.cols = s[1];
+                   p.eps = 0.5f;
+                   p.y = in.normal("y", s[0] * s[1]).as(s[0], s[1]);
+                   p.x = p.y;
+                   p.gamma = in.normal("gamma", s[1]);
+                   p.rstd = in.output("rstd", s[0]);
+                 })
+        .traffic([](const auto& p) {
+          const double elements = 1.0 * p.rows * p.cols;
+          return days::reads(p.x, elements) + days::reads(p.gamma, p.cols) + days::writes(p.y, elements) +
+                 days::writes(p.rstd, p.rows);
+        })
+        .tolerance(OfRms{})
+        .tolerance("rstd", days::in_type<float>(
+                               days::within_relative([](const auto& p) { return rms_epsilons(p.cols); })))
+        .lesson("without a mean nothing cancels, and one sum and one wait are all that a row needs.");
+
 REGISTER_LADDER(layer_norm);
 REGISTER_LADDER(layer_norm_backward);
+REGISTER_LADDER(rms_norm);
 
 }  // namespace
 }  // namespace day12

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The day's four ladders: two layouts, forward and backward. Host code only.
+// The day's ladders: two layouts and SwiGLU, forward and backward. Host code only.
 
 #include <algorithm>
 #include <cmath>
@@ -14,6 +14,7 @@
 #include "common/random.h"
 #include "common/scalar.h"
 #include "day44_gegelu/gegelu.h"
+#include "day44_gegelu/swiglu.h"
 
 namespace day44 {
 namespace {
@@ -320,10 +321,38 @@ const auto gegelu_backward =
         .parallel(LAUNCHER(gegelu_backward_parallel))
         .lesson("the gradient goes out in the layout that the input came in: whole pairs again.");
 
+const auto swiglu_ladder =
+    sizes(days::ladder<Swiglu>("swiglu").types<float, days::half, days::bf16>())
+        .variant("swiglu", LAUNCHER(swiglu))
+        .reference(LAUNCHER(swiglu_reference))
+        .parallel(LAUNCHER(swiglu_parallel))
+        .inputs(random_forward())
+        .hostile("special gates", forward<Halves>(kSpecialGate))
+        .hostile("special values", forward<Halves>(kSpecialValue))
+        .hostile("special pairs", forward<Halves>(kSpecialBoth))
+        .hostile("up to 30 either way", forward<Halves>(kFarOut))
+        .hostile("misaligned x", forward<Halves>(kNormal, 1, 0))
+        .hostile("misaligned y", forward<Halves>(kNormal, 0, 3))
+        .traffic([](const auto& p) {
+          const double n = 1.0 * p.rows * p.cols;
+          return days::reads(p.x, 2 * n) + days::writes(p.y, n);
+        })
+        .tolerance(OfGates{4})
+        .lesson("another gate, the same bytes: what is computed between load and store costs nothing.");
+
+const auto swiglu_backward =
+    gradients<Halves>(days::ladder<SwigluBackward>("swiglu_backward").types<float, days::half, days::bf16>())
+        .variant("swiglu_grad", LAUNCHER(swiglu_grad))
+        .reference(LAUNCHER(swiglu_backward_reference))
+        .parallel(LAUNCHER(swiglu_backward_parallel))
+        .lesson("the gate is computed again: what is kept for backward is the input alone.");
+
 REGISTER_LADDER(geglu);
 REGISTER_LADDER(gegelu);
 REGISTER_LADDER(geglu_backward);
 REGISTER_LADDER(gegelu_backward);
+REGISTER_LADDER(swiglu_ladder);
+REGISTER_LADDER(swiglu_backward);
 
 }  // namespace
 }  // namespace day44

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The day's four ladders: angles as a product in fp32, exact ones in both orders of pairs, and backward. Host code only.
+// The day's ladders: angles as a product in fp32, exact ones in both orders of pairs, backward, and a position for each token. Host
+// code only.
 
 #include <algorithm>
 #include <array>
@@ -11,8 +12,10 @@
 
 #include "common/elementwise.h"
 #include "common/ladder.h"
+#include "common/random.h"
 #include "day46_rope/frequencies.h"
 #include "day46_rope/rope.h"
+#include "day46_rope/rope_at.h"
 
 namespace day46 {
 namespace {
@@ -286,10 +289,157 @@ const auto rope_backward =
         .tolerance(AnyPosition{})
         .lesson("backward is the rotation the other way: the sign of the sine, and nothing kept.");
 
+// ---- A position for each token
+
+// Tokens of many texts, far apart and in no order: a hash, and the last position that fp32 counts to.
+int32_t any_position(size_t token) {
+  return token % 7 == 3 ? static_cast<int32_t>(kMaxPosition - 1)
+                        : static_cast<int32_t>(days::random_bits(46, token) % (int64_t{1} << 17));
+}
+int32_t near_position(size_t token) {
+  return static_cast<int32_t>(token * 37 % 64);
+}
+// Beside these, what is no position.
+int32_t no_position(size_t token) {
+  const int32_t none[] = {-1, INT32_MIN, static_cast<int32_t>(kMaxPosition), INT32_MAX};
+  return token % 3 == 1 ? none[token / 3 % 4] : any_position(token);
+}
+
+// Elements past an aligned address, and between tokens.
+struct PastAt {
+  size_t q = 0, k = 0, rotated_q = 0, rotated_k = 0, turns = 0;
+  int q_gap = 0, k_gap = 0;
+};
+template <class P>
+void set_tokens(P& p, days::Shape s, const Scaling& scaling, const PastAt& past, int32_t (*position)(size_t),
+                days::Inputs& in) {
+  p.tokens = s[0];
+  p.heads = s[1];
+  p.kv_heads = s[2];
+  p.dim = s[3];
+  p.q_pitch = int64_t{p.heads} * p.dim + past.q_gap;
+  p.k_pitch = int64_t{p.kv_heads} * p.dim + past.k_gap;
+  p.scaling = scaling;
+  p.positions = in.fill("positions", s[0], [=](size_t i) { return static_cast<double>(position(i)); });
+  const int64_t dim = p.dim, half = dim / 2;
+  p.turns = in.fill("turns", 2 * half, [=](size_t i) {
+    const auto pair = static_cast<int64_t>(i) % half;
+    const Turns turns = turns_of(frequency(scaling, pair, dim));
+    return static_cast<double>(static_cast<int64_t>(i) < half ? turns.high : turns.low);
+  }) + past.turns;
+}
+template <class Values>
+auto tokens(Values values, int32_t (*position)(size_t) = any_position, const Scaling& scaling = kPlain,
+            PastAt past = {}) {
+  return [=](auto& p, days::Shape s, days::Inputs& in) {
+    set_tokens(p, s, scaling, past, position, in);
+    p.q = values("q", p, s[0] * s[1] * s[3], in, position) + past.q;
+    p.k = values("k", p, s[0] * s[2] * s[3], in, position) + past.k;
+    p.rotated_q = in.output("rotated_q", s[0], s[1], s[3]) + past.rotated_q;
+    p.rotated_k = in.output("rotated_k", s[0], s[2], s[3]) + past.rotated_k;
+  };
+}
+constexpr auto kNormalAt = [](const char* name, const auto&, days::Extent n, days::Inputs& in,
+                              int32_t (*)(size_t)) { return in.normal(name, n); };
+// As kSpecial above.
+constexpr auto kSpecialAt = [](const char* name, const auto& p, days::Extent n, days::Inputs& in,
+                               int32_t (*position)(size_t)) {
+  using T = ElementOf<decltype(p)>;
+  const auto dim = static_cast<size_t>(p.dim), half = dim / 2,
+             of_token = static_cast<size_t>(n.value() / p.tokens);
+  std::vector<double> frequencies;
+  for (size_t i = 0; i < half; ++i)
+    frequencies.push_back(frequency(p.scaling, static_cast<int64_t>(i), p.dim));
+  return in.fill(name, n, [=](size_t i) {
+    const size_t pair = i % dim % half, first = i - i % dim + pair;
+    const double angle = position(i / of_token) * frequencies[pair];
+    const double a = days::special_value<T>(first), b = days::special_value<T>(first + half);
+    return same_kinds_nearby<T>(a, b, angle) ? days::special_value<T>(i) : 1.0;
+  });
+};
+// In place in a wider matrix, whose other columns stay as they are.
+auto in_wider_rows(int q_gap, int k_gap) {
+  return [=](auto& p, days::Shape s, days::Inputs& in) {
+    set_tokens(p, s, kPlain, {.q_gap = q_gap, .k_gap = k_gap}, any_position, in);
+    p.rotated_q = in.normal("rotated_q", s[0] * p.q_pitch).as(s[0], p.q_pitch);
+    p.rotated_k = in.normal("rotated_k", s[0] * p.k_pitch).as(s[0], p.k_pitch);
+    p.q = p.rotated_q;
+    p.k = p.rotated_k;
+  };
+}
+struct AnyPositionAt {
+  template <class T, class Problem>
+  days::Bound operator()(days::Type<T>, const Problem& p, days::Inputs&) const {
+    const double largest =
+        std::max(largest_of(p.q, (p.tokens - 1) * p.q_pitch + int64_t{p.heads} * p.dim),
+                 largest_of(p.k, (p.tokens - 1) * p.k_pitch + int64_t{p.kv_heads} * p.dim));
+    return turned_by<T>(1.42 * largest, 0);
+  }
+};
+
+const auto rope_at =
+    days::ladder<RopeAt>("rope_at")
+        .types<float, days::half, days::bf16>()
+        .extents({"tokens", "heads", "kv_heads", "dim"})
+        .variant("positions", LAUNCHER(rope_positions))
+        .needs(kWholeTokens)
+        .reference(LAUNCHER(rope_at_reference))
+        .by_rows([](const auto& p) { return p.tokens; },
+                 [](auto p, size_t begin, size_t end) {
+                   const auto first = static_cast<int64_t>(begin);
+                   p.tokens = static_cast<int64_t>(end) - first;
+                   p.positions += first;
+                   p.q += first * p.q_pitch;
+                   p.k += first * p.k_pitch;
+                   p.rotated_q += first * p.q_pitch;
+                   p.rotated_k += first * p.k_pitch;
+                   return p;
+                 })
+        .parallel(LAUNCHER(rope_at_parallel))
+        // One pair of vectors, and no whole ones; one token, as when one text is written, and many; groups of three heads, more heads
+        // than a block takes at once, blocks of several tokens with some left.
+        .shapes({{1, 1, 1, 8},
+                 {1, 1, 1, 16},
+                 {3, 2, 1, 6},
+                 {1, 9, 3, 64},
+                 {33, 9, 3, 64},
+                 {5, 32, 8, 64},
+                 {4, 3, 2, 80},
+                 {7, 4, 2, 128},
+                 {12, 71, 9, 32},
+                 {3, 5, 4, 2048},
+                 {2, 2, 1, 2064},
+                 {65, 1, 1, 24}})
+        .gpu_shapes({{4099, 9, 3, 64}, {2053, 32, 8, 128}})
+        .bench({{16384, 32, 8, 128}})
+        .sweep({{1, 9, 3, 64}, {32, 9, 3, 64}, {1, 32, 8, 128}, {32, 32, 8, 128}, {16384, 32, 8, 128}})
+        .show({{64, 9, 3, 64}})
+        .inputs(tokens(kNormalAt))
+        .hostile("Llama 3's scaling", tokens(kNormalAt, any_position, kLlama3))
+        .hostile("special values", tokens(kSpecialAt, near_position))
+        .hostile("no positions", tokens(kNormalAt, no_position))
+        .hostile("misaligned q", tokens(kNormalAt, any_position, kPlain, {.q = 1}))
+        .hostile("misaligned k", tokens(kNormalAt, any_position, kPlain, {.k = 3}))
+        .hostile("misaligned rotated_q", tokens(kNormalAt, any_position, kPlain, {.rotated_q = 2}))
+        .hostile("misaligned rotated_k", tokens(kNormalAt, any_position, kPlain, {.rotated_k = 1}))
+        .hostile("misaligned turns", tokens(kNormalAt, any_position, kPlain, {.turns = 1}))
+        .hostile("in place, rows of whole vectors", in_wider_rows(24, 16))
+        .hostile("in place, a pitch of q that is none", in_wider_rows(1, 8))
+        .hostile("in place, a pitch of k that is none", in_wider_rows(8, 1))
+        .traffic([](const auto& p) {
+          const double q = 1.0 * static_cast<double>(p.tokens) * p.heads * p.dim;
+          const double k = 1.0 * static_cast<double>(p.tokens) * p.kv_heads * p.dim;
+          return days::reads(p.q, q) + days::reads(p.k, k) + days::reads(p.positions, p.tokens) +
+                 days::writes(p.rotated_q, q) + days::writes(p.rotated_k, k);
+        })
+        .tolerance(AnyPositionAt{})
+        .lesson("a position is one number more for a token: what the kernel waits for is the same.");
+
 REGISTER_LADDER(rope_product_ladder);
 REGISTER_LADDER(rope);
 REGISTER_LADDER(rope_interleaved_ladder);
 REGISTER_LADDER(rope_backward);
+REGISTER_LADDER(rope_at);
 
 }  // namespace
 }  // namespace day46

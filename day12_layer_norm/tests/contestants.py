@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""PyTorch's layer norm, eager and compiled, its backward pass, and Liger's in Triton."""
+"""PyTorch's layer norm, eager and compiled, its backward pass, its RMS norm, and Liger's of all three in Triton."""
 from contestants import Skip
 
 EPS = 1e-5  # the ladder's
@@ -78,6 +78,43 @@ def liger_backward(torch, problem):
     return lambda: layer_norm_backward(dy, x, gamma, gamma, mean, rstd)
 
 
+# ---- RMS norm
+
+def rms(torch, problem):
+    """PyTorch's rounds once, by which it is within the tolerance."""
+    x, gamma = problem.inputs
+    x = rows(problem, x)
+
+    def run():
+        y, rstd = torch.ops.aten._fused_rms_norm(x, gamma.shape, gamma, EPS)  # pylint: disable=protected-access
+        return y, rstd.view(-1)
+    return run
+
+
+def compiled_rms(torch, problem):
+    x, gamma = problem.inputs
+
+    def norm(x, gamma):
+        wide = x.float()
+        rstd = torch.rsqrt(wide.square().mean(-1) + EPS)
+        return (wide * rstd[:, None]).to(x.dtype) * gamma, rstd
+    norm, x = torch.compile(norm), rows(problem, x)
+    return lambda: norm(x, gamma)
+
+
+def liger_rms(torch, problem):
+    """Rstd is what it keeps for backward."""
+    from liger_kernel.ops.rms_norm import LigerRMSNormFunction  # pylint: disable=import-outside-toplevel
+    x, gamma = problem.inputs
+    x = rows(problem, x).detach().requires_grad_()
+
+    def run():
+        y = LigerRMSNormFunction.apply(x, gamma, EPS, 0.0, "llama", False)
+        return y.detach(), y.grad_fn.saved_tensors[-1].view(-1)
+    return run
+
+
 CONTESTANTS = [("layer_norm", "torch", eager), ("layer_norm", "torch.compile", compiled), ("layer_norm", "Liger", liger),
                ("layer_norm_backward", "torch", backward), ("layer_norm_backward", "torch.compile", compiled_backward),
-               ("layer_norm_backward", "Liger", liger_backward)]
+               ("layer_norm_backward", "Liger", liger_backward),
+               ("rms_norm", "torch", rms), ("rms_norm", "torch.compile", compiled_rms), ("rms_norm", "Liger", liger_rms)]

@@ -11,6 +11,7 @@
 #include "common/random.h"
 #include "common/testing.h"
 #include "day12_layer_norm/layer_norm.h"
+#include "day12_layer_norm/rms_norm.h"
 
 namespace day12 {
 
@@ -40,6 +41,17 @@ TEST(Day12Refuses, WhatIsNoProblem) {
           << variant.name << " " << rows << " x " << cols;
     };
     refused(1, kMaxCols + 1);
+  }
+  for (const auto& variant : days::variants<RmsNorm<float>>("rms_norm")) {
+    const auto refused = [&](int rows, int cols, float eps, float* y) {
+      EXPECT_THROW(variant.launch({kIn, kIn, y, kOut, rows, cols, eps}), std::invalid_argument)
+          << variant.name << " " << rows << " x " << cols << ", eps " << eps;
+    };
+    refused(1, kMaxCols + 4, 1e-5f, kOut);
+    refused(4, 4, -1e-5f, kOut);
+    refused(4, 4, NAN, kOut);
+    refused(4, 4, 1e-5f, const_cast<float*>(kIn) + 4);
+    refused(4, 4, 1e-5f, const_cast<float*>(kIn) - 12);
   }
 }
 
@@ -252,6 +264,63 @@ TEST(Day12Backward, Workspace) {
     }
     p.workspace.bytes = needed - 1;
     EXPECT_THROW(variant.launch(p), std::invalid_argument) << variant.name;
+  }
+}
+
+// Numbers whose rounding no error of fp32 turns round: then y's bits are those of two roundings, as Llama's models have them.
+TEST(Day12Rms, RoundsBeforeGamma) {
+  using T = days::bf16;
+  constexpr int kRows = 3, kCols = 320;
+  std::vector<T> x, gamma;
+  for (size_t i = 0; i < size_t{kRows} * kCols; ++i) x.push_back(T(2 * days::normal(5, i)));
+  for (size_t i = 0; i < kCols; ++i) gamma.push_back(T(days::normal(6, i)));
+  for (const auto& variant : days::variants<RmsNorm<T>>("rms_norm")) {
+    const days::DeviceBuffer<T> in(x), by(gamma);
+    days::DeviceBuffer<T> out(x.size());
+    days::DeviceBuffer<float> rstd(kRows);
+    variant.launch({in.data(), by.data(), out.data(), rstd.data(), kRows, kCols, 1e-5f});
+    const std::vector<T> y = out.download();
+    int looked_at = 0, others = 0;
+    for (size_t row = 0; row < kRows; ++row) {
+      double squares = 0;
+      for (size_t i = row * kCols; i < (row + 1) * kCols; ++i)
+        squares += days::to_double(x[i]) * days::to_double(x[i]);
+      const double scale = 1 / std::sqrt(squares / kCols + 1e-5);
+      for (size_t i = row * kCols; i < (row + 1) * kCols; ++i) {
+        const double exact = days::to_double(x[i]) * scale;
+        const T once = days::from_double<T>(exact);
+        if (days::to_double(days::from_double<T>(exact * (1 + 1e-5))) != days::to_double(once) ||
+            days::to_double(days::from_double<T>(exact * (1 - 1e-5))) != days::to_double(once))
+          continue;
+        const double g = days::to_double(gamma[i % kCols]);
+        const T want = days::from_double<T>(days::to_double(once) * g);
+        EXPECT_EQ(days::to_double(y[i]), days::to_double(want)) << variant.name << " at " << i;
+        ++looked_at;
+        others += days::to_double(days::from_double<T>(exact * g)) != days::to_double(want) ? 1 : 0;
+      }
+    }
+    EXPECT_GT(looked_at, 900) << variant.name;
+    EXPECT_GT(others, 100) << variant.name << ": one rounding would do as well";
+  }
+}
+
+// A text's tokens must not change with the texts that are written beside it. Who wants no rstd gives no place for it.
+TEST(Day12Rms, RowsAreTheirOwn) {
+  constexpr int kRows = 19;
+  for (const int cols : {8, 64, 576, 4096}) {
+    std::vector<float> x, gamma;
+    for (size_t i = 0; i < size_t{kRows} * static_cast<size_t>(cols); ++i) x.push_back(days::normal(7, i));
+    for (size_t i = 0; i < static_cast<size_t>(cols); ++i) gamma.push_back(days::normal(8, i));
+    const days::DeviceBuffer<float> in(x), by(gamma);
+    for (const auto& variant : days::variants<RmsNorm<float>>("rms_norm")) {
+      days::DeviceBuffer<float> all(x.size()), one(x.size()), rstd(kRows);
+      variant.launch({in.data(), by.data(), all.data(), rstd.data(), kRows, cols, 1e-5f});
+      for (int row = 0; row < kRows; ++row) {
+        const int64_t first = int64_t{row} * cols;
+        variant.launch({in.data() + first, by.data(), one.data() + first, nullptr, 1, cols, 1e-5f});
+      }
+      EXPECT_EQ(one.download(), all.download()) << variant.name << ", cols " << cols;
+    }
   }
 }
 

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""GeGLU and Phi-3's GeGELU in PyTorch, and Liger's GeGLU in Triton.
+"""GeGLU, SwiGLU and Phi-3's GeGELU in PyTorch, and Liger's GeGLU and SwiGLU in Triton.
 
 Liger takes gates and values as two matrices of their own. It gets two, made before it is timed: as many bytes as the ladder's
 one matrix of halves, and no time for a split.
 """
+import importlib
+
 from contestants import Skip
 
 LIMIT = 20.0  # the ladder's
@@ -25,70 +27,81 @@ def outputs(problem, tensor):
 
 # ---- Halves
 
-def geglu(torch, problem):
-    def function(gate, value):
-        return torch.nn.functional.gelu(gate, approximate="tanh") * value
-    return function, halves(problem, problem.inputs[0])
+def gelu(torch):
+    """GeGLU's gate, and its gradient from that of the gate's function."""
+    return (lambda gate: torch.nn.functional.gelu(gate, approximate="tanh"),
+            lambda dy, gate: torch.ops.aten.gelu_backward(dy, gate, approximate="tanh"))
 
 
-def eager(torch, problem):
-    function, inputs = geglu(torch, problem)
-    return lambda: function(*inputs)
+def silu(torch):
+    return torch.nn.functional.silu, torch.ops.aten.silu_backward
 
 
-def compiled(torch, problem):
-    function, inputs = geglu(torch, problem)
-    function = torch.compile(function)
-    return lambda: function(*inputs)
+def forward(gates):
+    def make(torch, problem):
+        gated, _ = gates(torch)
+        return lambda gate, value: gated(gate) * value, halves(problem, problem.inputs[0])
+    return make
 
 
-def liger(torch, problem):
-    from liger_kernel.ops.geglu import geglu_forward  # pylint: disable=import-outside-toplevel
-    gate, value = (half.contiguous() for half in halves(problem, problem.inputs[0]))
-    return lambda: geglu_forward(gate, value)[2]
+def backward(gates):
+    def make(torch, problem):
+        gated, slope = gates(torch)
+        x, dy = problem.inputs
+
+        def function(gate, value, dy):
+            return torch.cat((slope(dy * value, gate), dy * gated(gate)), -1)
+        return function, (*halves(problem, x), outputs(problem, dy))
+    return make
 
 
-def geglu_backward(torch, problem):
-    x, dy = problem.inputs
-
-    def function(gate, value, dy):
-        by_gate = torch.ops.aten.gelu_backward(dy * value, gate, approximate="tanh")
-        return torch.cat((by_gate, dy * torch.nn.functional.gelu(gate, approximate="tanh")), -1)
-    return function, (*halves(problem, x), outputs(problem, dy))
-
-
-def eager_backward(torch, problem):
-    only_fp32(problem)
-    function, inputs = geglu_backward(torch, problem)
-    return lambda: function(*inputs)
+def eager(make, needs_fp32=False):
+    def contestant(torch, problem):
+        if needs_fp32:
+            only_fp32(problem)
+        function, inputs = make(torch, problem)
+        return lambda: function(*inputs)
+    return contestant
 
 
-def compiled_backward(torch, problem):
-    function, inputs = geglu_backward(torch, problem)
-    function = torch.compile(function)
-    return lambda: function(*inputs)
+def compiled(make):
+    def contestant(torch, problem):
+        function, inputs = make(torch, problem)
+        function = torch.compile(function)
+        return lambda: function(*inputs)
+    return contestant
 
 
-def liger_backward(torch, problem):
+def liger(module, name):
+    def contestant(torch, problem):
+        run = getattr(importlib.import_module(f"liger_kernel.ops.{module}"), name)
+        gate, value = (half.contiguous() for half in halves(problem, problem.inputs[0]))
+        return lambda: run(gate, value)[2]
+    return contestant
+
+
+def liger_backward(module, name):
     """Liger writes the gradients over gates and values. To be checked, they are the ladder's before each of the first two
     calls, and copied where the ladder expects them after it; when it is timed, it runs on what it left there."""
-    from liger_kernel.ops.geglu import geglu_backward as run  # pylint: disable=import-outside-toplevel
-    x, dy = halves(problem, problem.inputs[0]), outputs(problem, problem.inputs[1])
-    dx = halves(problem, problem.outputs[0])
-    gate, value = (half.clone(memory_format=torch.contiguous_format) for half in x)
-    checks = 2
+    def make(torch, problem):
+        run = getattr(importlib.import_module(f"liger_kernel.ops.{module}"), name)
+        x, dy = halves(problem, problem.inputs[0]), outputs(problem, problem.inputs[1])
+        dx = halves(problem, problem.outputs[0])
+        gate, value = (half.clone(memory_format=torch.contiguous_format) for half in x)
+        checks = 2
 
-    def contestant():
-        nonlocal checks
-        if checks:
-            gate.copy_(x[0])
-            value.copy_(x[1])
-        run(gate, value, dy)
-        if checks:
-            checks -= 1
-            dx[0].copy_(gate)
-            dx[1].copy_(value)
-    return contestant
+        def contestant():
+            nonlocal checks
+            if checks:
+                gate.copy_(x[0])
+                value.copy_(x[1])
+            run(gate, value, dy)
+            if checks:
+                checks -= 1
+                dx[0].copy_(gate)
+                dx[1].copy_(value)
+        return contestant
+    return make
 
 
 # ---- Pairs
@@ -107,18 +120,6 @@ def gegelu(torch, problem):
     return function, (x,)
 
 
-def eager_pairs(torch, problem):
-    only_fp32(problem)
-    function, inputs = gegelu(torch, problem)
-    return lambda: function(*inputs)
-
-
-def compiled_pairs(torch, problem):
-    function, inputs = gegelu(torch, problem)
-    function = torch.compile(function)
-    return lambda: function(*inputs)
-
-
 def gegelu_backward(torch, problem):
     x, dy = problem.inputs
     x, dy = x.view(problem.shape["rows"], 2 * problem.shape["cols"]), outputs(problem, dy)
@@ -133,21 +134,12 @@ def gegelu_backward(torch, problem):
     return function, (x, dy)
 
 
-def eager_backward_pairs(torch, problem):
-    only_fp32(problem)
-    function, inputs = gegelu_backward(torch, problem)
-    return lambda: function(*inputs)
-
-
-def compiled_backward_pairs(torch, problem):
-    function, inputs = gegelu_backward(torch, problem)
-    function = torch.compile(function)
-    return lambda: function(*inputs)
-
-
-CONTESTANTS = [("geglu", "torch", eager), ("geglu", "torch.compile", compiled), ("geglu", "Liger", liger),
-               ("gegelu", "torch", eager_pairs), ("gegelu", "torch.compile", compiled_pairs),
-               ("geglu_backward", "torch", eager_backward), ("geglu_backward", "torch.compile", compiled_backward),
-               ("geglu_backward", "Liger", liger_backward),
-               ("gegelu_backward", "torch", eager_backward_pairs),
-               ("gegelu_backward", "torch.compile", compiled_backward_pairs)]
+CONTESTANTS = [("gegelu", "torch", eager(gegelu, needs_fp32=True)), ("gegelu", "torch.compile", compiled(gegelu)),
+               ("gegelu_backward", "torch", eager(gegelu_backward, needs_fp32=True)),
+               ("gegelu_backward", "torch.compile", compiled(gegelu_backward))]
+for ladder, its_gate in (("geglu", gelu), ("swiglu", silu)):
+    CONTESTANTS += [(ladder, "torch", eager(forward(its_gate))), (ladder, "torch.compile", compiled(forward(its_gate))),
+                    (ladder, "Liger", liger(ladder, f"{ladder}_forward")),
+                    (f"{ladder}_backward", "torch", eager(backward(its_gate), needs_fp32=True)),
+                    (f"{ladder}_backward", "torch.compile", compiled(backward(its_gate))),
+                    (f"{ladder}_backward", "Liger", liger_backward(ladder, f"{ladder}_backward"))]

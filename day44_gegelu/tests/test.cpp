@@ -14,6 +14,8 @@
 #include "common/testing.h"
 #include "day44_gegelu/formulas.h"
 #include "day44_gegelu/gegelu.h"
+#include "day44_gegelu/silu.h"
+#include "day44_gegelu/swiglu.h"
 
 namespace day44 {
 namespace {
@@ -62,6 +64,21 @@ TEST(Day44Refuses, WhatIsNoProblem) {
     EXPECT_THROW(variant.launch({x, dy, x + 4, 1, 4, 20}), std::invalid_argument) << variant.name;
     EXPECT_THROW(variant.launch({x, y + 4, y, 1, 4, 20}), std::invalid_argument) << variant.name;
   }
+  // At an address of whole vectors and at another: two ways through the launcher.
+  for (const int past : {0, 1}) {
+    for (const auto& variant : days::variants<Swiglu<float>>("swiglu")) {
+      for (const auto& [rows, cols] :
+           {std::pair<int64_t, int64_t>{0, 4}, {4, 0}, {int64_t{1} << 33, 4}, {4, int64_t{1} << 45}})
+        EXPECT_THROW(variant.launch({x + past, y, rows, cols}), std::invalid_argument)
+            << rows << " x " << cols;
+      EXPECT_THROW(variant.launch({x + past, x + 4, 1, 4}), std::invalid_argument);
+    }
+    for (const auto& variant : days::variants<SwigluBackward<float>>("swiglu_backward")) {
+      EXPECT_THROW(variant.launch({x + past, dy, y, 0, 4}), std::invalid_argument);
+      EXPECT_THROW(variant.launch({x + past, dy, x + 4, 1, 4}), std::invalid_argument);
+      EXPECT_THROW(variant.launch({x + past, y + 4, y, 1, 4}), std::invalid_argument);
+    }
+  }
 }
 
 template <class P, class T>
@@ -101,6 +118,11 @@ TEST(Day44, SmallGatesKeepTheirDigits) {
         result_of<Geglu<float>, float>(variant, {nullptr, nullptr, 1, kCount, {}}, halves, nullptr);
     for (int i = 0; i < kCount; ++i)
       near(y[i], exact_geglu(static_cast<double>(halves[i]), static_cast<double>(0.7f)), variant.name);
+  }
+  for (const auto& variant : days::variants<Swiglu<float>>("swiglu")) {
+    const auto y = result_of<Swiglu<float>, float>(variant, {nullptr, nullptr, 1, kCount}, halves, nullptr);
+    for (int i = 0; i < kCount; ++i)
+      near(y[i], exact_swiglu(static_cast<double>(halves[i]), static_cast<double>(0.7f)), variant.name);
   }
   for (const auto& variant : days::variants<Gegelu<float>>("gegelu")) {
     const auto y =
@@ -164,6 +186,9 @@ TEST(Day44, GradientsAreFiniteDifferences) {
       const ExactGradient plain = exact_geglu_gradient(gate, value, 1);
       EXPECT_NEAR(difference(exact_geglu, true), plain.gate, 1e-8) << gate << " " << value;
       EXPECT_NEAR(difference(exact_geglu, false), plain.value, 1e-8) << gate << " " << value;
+      const ExactGradient third = exact_swiglu_gradient(gate, value, 1);
+      EXPECT_NEAR(difference(exact_swiglu, true), third.gate, 1e-8) << gate << " " << value;
+      EXPECT_NEAR(difference(exact_swiglu, false), third.value, 1e-8) << gate << " " << value;
       const ExactGradient held = exact_gegelu_gradient(gate, value, 1, kLimit);
       EXPECT_NEAR(difference(clamped, true), held.gate, 1e-8) << gate << " " << value;
       EXPECT_NEAR(difference(clamped, false), held.value, 1e-8) << gate << " " << value;

@@ -7,6 +7,7 @@ have it where all is cast to a type, would be beyond the tolerance.
 from contestants import Skip
 
 SHAPES = {ladder: [[1, 1, 1, 1, 2], [40, 33, 4, 2, 64], [100003, 5, 6, 3, 96]] for ladder in ("rope", "rope_interleaved", "rope_backward")}
+SHAPES["rope_at"] = [[1, 1, 1, 8], [33, 4, 2, 64], [5, 6, 3, 96]]
 
 
 def heads(problem):
@@ -26,6 +27,20 @@ def in_halves(torch, problem, sign=1):
         a, b = x.chunk(2, -1)
         return (x * cosines + torch.cat((-b, a), -1) * sines).to(x.dtype)
     return lambda q, k: (turned(q), turned(k)), tensors
+
+
+def at_positions(torch, problem):
+    """Cosines and sines of the tokens are made before: a model makes them once for all of its layers."""
+    positions, turns, q, k = problem.inputs
+    shape = problem.shape
+    angles = 2 * torch.pi * positions.double()[:, None] * turns.view(2, -1).double().sum(0)
+    cosines, sines = (torch.cat((table, table), -1).float()[:, None] for table in (angles.cos(), angles.sin()))
+
+    def turned(x):
+        a, b = x.chunk(2, -1)
+        return (x * cosines + torch.cat((-b, a), -1) * sines).to(x.dtype)
+    return (lambda q, k: (turned(q), turned(k)),
+            [tensor.view(shape["tokens"], shape[heads], shape["dim"]) for tensor, heads in ((q, "heads"), (k, "kv_heads"))])
 
 
 def interleaved(torch, problem):
@@ -86,4 +101,5 @@ CONTESTANTS = [("rope", "torch", eager(in_halves)), ("rope", "torch.compile", co
                ("rope_interleaved", "torch", eager(interleaved)), ("rope_interleaved", "torch.compile", compiled(interleaved)),
                ("rope_backward", "torch", eager(in_halves, sign=-1)),
                ("rope_backward", "torch.compile", compiled(in_halves, sign=-1)),
-               ("rope_backward", "Liger", liger("rope_backward"))]
+               ("rope_backward", "Liger", liger("rope_backward")),
+               ("rope_at", "torch", eager(at_positions)), ("rope_at", "torch.compile", compiled(at_positions))]

@@ -16,6 +16,7 @@
 #include "common/testing.h"
 #include "day46_rope/frequencies.h"
 #include "day46_rope/rope.h"
+#include "day46_rope/rope_at.h"
 
 namespace day46 {
 namespace {
@@ -44,6 +45,30 @@ TEST(Day46Refuses, WhatIsNoProblem) {
       refused("output over input, in part", [](auto& p) { p.rotated_q = const_cast<float*>(p.q) + 16; });
       refused("output over input of k, in part", [](auto& p) { p.rotated_k = const_cast<float*>(p.k) + 16; });
     }
+  }
+}
+
+TEST(Day46Refuses, TokensThatAreNoProblem) {
+  const auto at = [](int64_t i) { return reinterpret_cast<float*>(i << 40); };
+  const RopeAt<float> right = {
+      at(1), at(2), reinterpret_cast<int32_t*>(int64_t{3} << 40), at(4), at(5), at(6), 4, 32, 16, 2, 1,
+      16,    {}};
+  for (const auto& variant : days::variants<RopeAt<float>>("rope_at")) {
+    const auto refused = [&](const char* what, auto change) {
+      RopeAt<float> p = right;
+      change(p);
+      EXPECT_THROW(variant.launch(p), std::invalid_argument) << variant.name << ", " << what;
+    };
+    refused("no tokens", [](auto& p) { p.tokens = 0; });
+    refused("no heads", [](auto& p) { p.heads = 0; });
+    refused("no heads of k", [](auto& p) { p.kv_heads = -1; });
+    refused("half a pair", [](auto& p) { p.dim = 17; });
+    refused("a head of too many elements", [](auto& p) { p.heads = 1 << 30; });
+    refused("tokens of q that overlap", [](auto& p) { p.q_pitch = 31; });
+    refused("tokens of k that overlap", [](auto& p) { p.k_pitch = 15; });
+    refused("more than memory", [](auto& p) { p.tokens = int64_t{1} << 60; });
+    refused("output over input, in part", [](auto& p) { p.rotated_q = const_cast<float*>(p.q) + 96; });
+    refused("output over input of k, in part", [](auto& p) { p.rotated_k = const_cast<float*>(p.k) - 16; });
   }
 }
 
@@ -200,6 +225,56 @@ days::Variant<Rope<float>> of_name(const char* ladder, const std::string& name) 
     if (variant.name == name) return variant;
   }
   throw std::invalid_argument("no " + name);
+}
+
+// One row of q, k and v a token, as a product makes it, turned where it is: the bits of `vectors`, whatever stands between, and v as it was.
+TEST(Day46, PositionsTurnAsVectorsDo) {
+  constexpr int64_t kStart = 4711;
+  const std::vector<float> x = random_heads(5);
+  const std::vector<float> want = turned(of_name("rope", "vectors"), x, kStart);
+  constexpr size_t kRow = kHeads * kDim;
+  std::vector<float> rows, turns(kDim);
+  const size_t order[kSeq] = {2, 0, 1};
+  std::vector<int32_t> positions;
+  for (const size_t token : order) {
+    for (int part = 0; part < 3; ++part)
+      rows.insert(rows.end(), x.begin() + static_cast<std::ptrdiff_t>(token * kRow),
+                  x.begin() + static_cast<std::ptrdiff_t>((token + 1) * kRow));
+    positions.push_back(static_cast<int32_t>(kStart + static_cast<int64_t>(token)));
+  }
+  for (int64_t i = 0; i < kDim / 2; ++i) {
+    const Turns of = turns_of(frequency({}, i, kDim));
+    turns[static_cast<size_t>(i)] = of.high;
+    turns[static_cast<size_t>(kDim / 2 + i)] = of.low;
+  }
+  for (const auto& variant : days::variants<RopeAt<float>>("rope_at")) {
+    Loaded<float> qkv(rows);
+    const Loaded<float> by_turns(turns);
+    const Loaded<int32_t> at(positions);
+    float *const q = qkv.buffer.data(), *const k = q + kRow;
+    variant.launch({q,
+                    k,
+                    at.buffer.data(),
+                    by_turns.buffer.data(),
+                    q,
+                    k,
+                    kSeq,
+                    3 * kRow,
+                    3 * kRow,
+                    kHeads,
+                    kHeads,
+                    kDim,
+                    {}});
+    const std::vector<float> got = qkv.numbers();
+    for (size_t token = 0; token < kSeq; ++token) {
+      for (size_t i = 0; i < kRow; ++i) {
+        const size_t from = order[token] * kRow + i, first = 3 * kRow * token + i;
+        EXPECT_EQ(got[first], want[from]) << variant.name << ", q of token " << token << " at " << i;
+        EXPECT_EQ(got[first + kRow], want[from]) << variant.name << ", k of token " << token << " at " << i;
+        EXPECT_EQ(got[first + 2 * kRow], x[from]) << variant.name << ", v of token " << token << " at " << i;
+      }
+    }
+  }
 }
 
 // What attention sees of q and k is their product, and RoPE's point is that it depends on how far they are apart, and not on
