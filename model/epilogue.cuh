@@ -202,18 +202,15 @@ struct Finish {
   }
 };
 
-// A warp's 16 x kCols sums on their way out, so that a lane gets eight neighbours of a row. Pieces of 16 bytes change places so that neither
-// the writes, of eight rows at a time, nor the reads, of one row of 64 or two of 32 at a time, meet in a bank.
-template <int kCols>
+// A warp's 16 x 64 sums on their way out, so that a lane gets eight neighbours of a row. Pieces of 16 bytes change places so that neither
+// the writes, of eight rows at a time, nor the reads, of a row at a time, meet in a bank.
 struct alignas(16) WayOut {
-  static_assert(kCols == 64 || kCols == 32);
-  static constexpr int kAcross = kCols / 8, kDown = days::kWarpSize / kAcross;  // lanes
-  float data[16 * kCols];
+  float data[16 * 64];
 
-  // col: of the kCols, even. It is half a piece, or its beginning.
+  // col: of the 64, even. It is half a piece, or its beginning.
   __device__ __forceinline__ float* at(int row, int col) {
-    const int piece = col / 4 ^ row % 4 * 2 ^ (kCols == 64 ? col / 32 : row % 2);
-    return data + row * kCols + piece * 4 + col % 4;
+    const int piece = col / 4 ^ row % 4 * 2 ^ col / 32;
+    return data + row * 64 + piece * 4 + col % 4;
   }
   // sum(j, e): element e of columns 8 j to 8 j + 7 as products of tensor cores leave them in a lane: 0 and 1 are neighbours in row
   // lane / 4, 2 and 3 those eight rows below.
@@ -222,24 +219,23 @@ struct alignas(16) WayOut {
     const int lane = static_cast<int>(threadIdx.x) % days::kWarpSize;
     __syncwarp();  // the last sums have been read
 #pragma unroll
-    for (int j = 0; j < kAcross; ++j) {
+    for (int j = 0; j < 8; ++j) {
 #pragma unroll
       for (int e = 0; e < 4; e += 2)
         *reinterpret_cast<float2*>(at(lane / 4 + 4 * e, 8 * j + lane % 4 * 2)) =
             make_float2(sum(j, e), sum(j, e + 1));
     }
     __syncwarp();
-    float x[16 / kDown][8];
+    float x[4][8];
 #pragma unroll
-    for (int r = 0; r < 16 / kDown; ++r) {
+    for (int r = 0; r < 4; ++r) {
 #pragma unroll
       for (int i = 0; i < 8; i += 4) {
-        const float4 piece =
-            *reinterpret_cast<const float4*>(at(lane / kAcross + kDown * r, lane % kAcross * 8 + i));
+        const float4 piece = *reinterpret_cast<const float4*>(at(lane / 8 + 4 * r, lane % 8 * 8 + i));
         x[r][i] = piece.x, x[r][i + 1] = piece.y, x[r][i + 2] = piece.z, x[r][i + 3] = piece.w;
       }
     }
-    finish(x, z, row + lane / kAcross, kDown, col + lane % kAcross * 8);
+    finish(x, z, row + lane / 8, 4, col + lane % 8 * 8);
   }
 };
 
@@ -266,7 +262,7 @@ void launch_ffma(const Task<float>&, cudaStream_t);
 template <class In>
 void launch_mma(const Task<In>&, cudaStream_t);
 template <class In>
-void launch_wgmma(const Task<In>&, bool two, cudaStream_t);  // two blocks a multiprocessor
+void launch_wgmma(const Task<In>&, cudaStream_t);
 // The sums of the parts, (batch * split, m, n) one after the other, added in their order.
 template <class In>
 void launch_sum(const float* sums, int batch, int split, const Finish<In>&, cudaStream_t);

@@ -111,7 +111,6 @@ Cost cost_of(Path path) {
   if (path == Path::kFfma) return {128, 256, 11};
   if (path == Path::kMma) return {128, 256, 1.2};
   if (path == Path::kWgmma) return {128, 256, 0.7};
-  if (path == Path::kWgmmaTwo) return {128, 128, 0.35};
   return {64, 64, 3.5};
 }
 
@@ -153,8 +152,7 @@ void ask(const Product<In, Out>& p, Path path, const Target& target, const Compl
   if (path == Path::kSimple) return;
   if (path == Path::kFfma) return complain(sizeof(In) == 4, "float, not elements with bytes", sizeof(In));
   complain(sizeof(In) == 2, "half or bf16, not elements with bytes", sizeof(In));
-  const bool wgmma = path == Path::kWgmma || path == Path::kWgmmaTwo;
-  if (wgmma) {
+  if (path == Path::kWgmma) {
     complain(target.sm == 90, "sm_90, not", target.sm);
   } else {
     complain(target.sm >= 80, "sm_80, not", target.sm);
@@ -163,7 +161,8 @@ void ask(const Product<In, Out>& p, Path path, const Target& target, const Compl
     const int64_t address = static_cast<int64_t>(reinterpret_cast<uintptr_t>(matrix.data) % 16);
     complain(address == 0, "an address of ", name, " that 16 divides; the rest is", address);
     complain(matrix.pitch % 8 == 0, "a pitch of ", name, " that 8 divides, not", matrix.pitch);
-    if (wgmma) complain(matrix.pitch < kMostPitch, "a pitch of ", name, " below 2^39, not", matrix.pitch);
+    if (path == Path::kWgmma)
+      complain(matrix.pitch < kMostPitch, "a pitch of ", name, " below 2^39, not", matrix.pitch);
     complain(p.batch < 2 || matrix.stride % 8 == 0, "a stride of ", name, " that 8 divides, not",
              matrix.stride);
   };
@@ -181,9 +180,7 @@ Path path_of(const Product<In, Out>& p, const Target& target) {
     return p.path;
   }
   Path best = Path::kSimple;
-  // Below this k a tile's sums take long to leave beside its products.
-  constexpr int kShort = 1536;
-  const Path kFaster[] = {Path::kFfma, Path::kMma, p.k < kShort ? Path::kWgmmaTwo : Path::kWgmma};
+  constexpr Path kFaster[] = {Path::kFfma, Path::kMma, Path::kWgmma};
   for (const Path path : kFaster) {
     bool takes = true;
     ask(p, path, target, [&](bool holds, const auto&...) { takes &= holds; });
@@ -231,8 +228,7 @@ void launch(Path path, const Task<In>& task, cudaStream_t stream) {
     if (path == Path::kFfma) return launch_ffma(task, stream);
   } else {
     if (path == Path::kMma) return launch_mma(task, stream);
-    if (path == Path::kWgmma || path == Path::kWgmmaTwo)
-      return launch_wgmma(task, path == Path::kWgmmaTwo, stream);
+    if (path == Path::kWgmma) return launch_wgmma(task, stream);
   }
   launch_simple(task, stream);
 }
@@ -251,8 +247,6 @@ const char* name_of(Path path) {
       return "mma";
     case Path::kWgmma:
       return "wgmma";
-    case Path::kWgmmaTwo:
-      return "wgmma two";
   }
   return "no path";
 }

@@ -49,15 +49,14 @@ enum class Epilogue : int {
 
 // The kernels. Each takes every op, batch, epilogue, split, and c wherever it lies; what else it needs stands beside it.
 enum class Path : int {
-  kAutomatic,  // the last of those below that takes the problem; of the last two by k
+  kAutomatic,  // the last of those below that takes the problem
   kSimple,     // everything, on every device: plain tiles, FFMA
   kFfma,       // float: day 39's blocks
   kMma,  // half and bf16 from sm_80 on, rows and problems of a and b begin at multiples of 16 bytes: day 66's blocks
   // half and bf16 on sm_90 alone, rows and problems of a and b begin at multiples of 16 bytes, pitches are below 2^39: day 67's ring
   kWgmma,
-  kWgmmaTwo,  // the same with tiles half as wide and two blocks a multiprocessor: one multiplies while the other's sums leave
 };
-inline constexpr Path kLastPath = Path::kWgmmaTwo;
+inline constexpr Path kLastPath = Path::kWgmma;
 const char* name_of(Path);
 
 // In: float, half or bf16. Out: the same, or float. Sums are fp32.

@@ -38,7 +38,7 @@ struct Stage {
 template <class T, Op kOpA, Op kOpB>
 union Memory {
   Stage<T, kOpA, kOpB> stage[kSizes.stages];
-  WayOut<64> out[kWarps];  // each warp has its own, once nobody reads the stages any more
+  WayOut out[kWarps];  // each warp has its own, once nobody reads the stages any more
 };
 
 // A thread's share in copying tile after tile, as day66::Copies, with a pitch, and with rows that end within 16 bytes.

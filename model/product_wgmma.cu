@@ -2,13 +2,14 @@
 //
 // The product on sm_90: day 67's `persistent`, for either op, any pitch that 8 divides, batches and parts of k. Tensor maps of three
 // dimensions know where a row and a problem begin; a transposed operand comes as it lies, and wgmma is told along what. A block takes tile
-// after tile, of all problems and parts; while a tile's sums leave, the ring fills with the next one's stages.
-// While a block's sums leave it multiplies nothing. With a short k that is half of its time, so two blocks, with tiles half as wide, share
-// a multiprocessor: one multiplies while the other's sums leave. Each then asks L2 for a third more.
-// Bound by: L2 and the tensor cores.
+// after tile, of all problems and parts; while a tile's sums leave, the ring fills with the next one's stages. Where it may, the copy engine
+// brings them to memory, while the next tile is multiplied.
+// Bound by: L2 and the tensor cores; with a short k by the epilogue, during which this block multiplies nothing.
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
+#include <type_traits>
 
 #include "common/check.h"
 #include "common/ptx/wgmma.h"
@@ -24,18 +25,13 @@ namespace {
 using day67::kGroup, day67::kRows, day67::kSlab;
 using days::ptx::Major;
 
-constexpr int kM = 128, kThreads = kM / kRows * kGroup, kTogether = 16;
-// The blocks that share a multiprocessor, 1 or 2, decide the rest.
-template <int kBlocks>
-struct Shape {
-  static constexpr int kN = kBlocks == 1 ? 256 : 128, kStages = kBlocks == 1 ? 4 : 3,
-                       kOut = kBlocks == 1 ? 64 : 32;
-};
+constexpr int kM = 128, kN = 256, kReaders = kM / kRows * kGroup, kThreads = kGroup + kReaders, kStages = 4,
+              kTogether = 16;
 static_assert(kDepth == day67::kDepth);
 
 // A stage holds its operands as they lie: rows along k, 128 bytes each, or slabs of 64 rows or columns, 64 of k one under the other.
 template <class T, bool kAlongK, int kExtent>
-struct Piece {
+struct alignas(1024) Piece {
   static constexpr Major kMajor = kAlongK ? Major::k : Major::rows;
   T data[kExtent * kDepth];
 
@@ -65,26 +61,106 @@ struct Piece {
                                     kAlongK ? kDepth : kSlab, CU_TENSOR_MAP_SWIZZLE_128B);
   }
 };
-template <class T, Op kOpA, Op kOpB, int kN>
+template <class T, Op kOpA, Op kOpB>
 struct Stage {
   using A = Piece<T, kOpA == Op::kN, kM>;
   using B = Piece<T, kOpB == Op::kT, kN>;
   A a;
   B b;
 };
-// A tile: its place, its part of which problem, and that part of k.
-struct Tile {
-  int row, col, z, first, steps;
+template <class T, Op kOpA, Op kOpB, bool kCopies>
+struct Memory {
+  days::Ring<Stage<T, kOpA, kOpB>, kStages, kReaders / days::kWarpSize> ring;
+  std::conditional_t<kCopies, day67::WayOut<T>[kM / kRows], WayOut[kReaders / days::kWarpSize]> out;
 };
-template <class T, Op kOpA, Op kOpB, class S>
-struct alignas(1024) Memory {  // the swizzle counts from multiples of 1,024 bytes, which all pieces are
-  days::Ring<Stage<T, kOpA, kOpB, S::kN>, S::kStages, kThreads / days::kWarpSize> ring;
-  WayOut<S::kOut> out[kThreads / days::kWarpSize];
-  // What thread 0 asks for next: a step of a tile of this block. Here it takes no registers from those that multiply.
-  struct {
-    int index, step;
-    Tile tile;
-  } asked;
+
+// How a warpgroup's sums leave in 16 bits: slab by slab, as products leave them in lanes, by two pieces of shared memory in turn from where
+// the copy engine takes them. A lane has 16 pairs of neighbours of a slab: pair i in row i % 2 * 8 of those below lane / 4, column i / 2 * 8.
+template <class T>
+struct Leaving {
+  const Finish<T>& finish;
+  const CUtensorMap &c, &kept;
+  day67::WayOut<T>& out;
+  uint32_t barrier;  // a number that the warpgroup has for itself
+  int z;
+  int turn = 0;
+
+  __device__ __forceinline__ static float2 floats(uint32_t pair) {
+    T two[2];
+    memcpy(two, &pair, sizeof pair);
+    return {days::to_float(two[0]), days::to_float(two[1])};
+  }
+  // What the epilogue reads for a slab of 64 x 64 at (row, col); nothing where it reads nothing.
+  __device__ __forceinline__ void load(uint32_t (&pairs)[16], int row, int col) const {
+    const T* from = static_cast<const T*>(finish.residual) + z * finish.stride_residual;
+    int64_t pitch = finish.pitch_residual;
+    if (finish.epilogue == Epilogue::kGeluSlope) {
+      from = finish.kept + z * finish.stride_kept, pitch = finish.pitch_kept;
+    } else if (!finish.has_residual()) {
+      return;
+    }
+    const int lane = static_cast<int>(threadIdx.x) % days::kWarpSize;
+    row += static_cast<int>(threadIdx.x) % kGroup / days::kWarpSize * 16 + lane / 4, col += lane % 4 * 2;
+#pragma unroll
+    for (int i = 0; i < 16; ++i) {
+      const int down = row + i % 2 * 8, across = col + i / 2 * 8;
+      pairs[i] = down < finish.m && across < finish.n
+                     ? *reinterpret_cast<const uint32_t*>(from + down * pitch + across)
+                     : 0;
+    }
+  }
+  // sum(i, e): element e of pair i. other: what load() brought.
+  template <class Sum>
+  __device__ __forceinline__ void operator()(int row, int col, const Sum& sum, const uint32_t (&other)[16]) {
+    uint32_t pairs[16];
+    const int lane = static_cast<int>(threadIdx.x) % days::kWarpSize;
+#pragma unroll
+    for (int i = 0; i < 16; ++i) {
+      float2 x = {finish.alpha * sum(i, 0), finish.alpha * sum(i, 1)};
+      if (finish.has_bias()) {
+        const int across = col + lane % 4 * 2 + i / 2 * 8;
+        const float2 bias =
+            floats(across < finish.n ? *reinterpret_cast<const uint32_t*>(finish.bias + across) : 0);
+        x.x = fmaf(finish.alpha, sum(i, 0), bias.x), x.y = fmaf(finish.alpha, sum(i, 1), bias.y);
+      }
+      const float2 y = floats(other[i]);
+      if (finish.epilogue == Epilogue::kGeluSlope) x.x *= gelu_slope(y.x), x.y *= gelu_slope(y.y);
+      if (finish.has_residual()) x.x += y.x, x.y += y.y;
+      pairs[i] = day67::pack<T>(x.x, x.y);
+    }
+    if (finish.epilogue == Epilogue::kBiasGelu) {
+      if (finish.kept != nullptr) leave(kept, row, col, pairs);
+#pragma unroll
+      for (int i = 0; i < 16; ++i) {
+        const float2 z = floats(pairs[i]);
+        pairs[i] = day67::pack<T>(gelu(z.x), gelu(z.y));
+      }
+    }
+    leave(c, row, col, pairs);
+  }
+  // It returns when the slab, and the one before, may still be being read.
+  __device__ __forceinline__ void leave(const CUtensorMap& map, int row, int col,
+                                        const uint32_t (&pairs)[16]) {
+    const int thread = static_cast<int>(threadIdx.x) % kGroup, lane = thread % days::kWarpSize,
+              warp = thread / days::kWarpSize;
+    T* const to = out.slab[turn];
+    turn ^= 1;
+    if (thread == 0) days::ptx::cp_async_bulk_wait_group_read<1>();  // its last copy has read it
+    days::ptx::bar_sync(barrier, kGroup);
+#pragma unroll
+    for (int four = 0; four < 4; ++four) {  // 16 columns, as day67::store_slabs
+      const uint32_t matrices[4] = {pairs[four * 4], pairs[four * 4 + 1], pairs[four * 4 + 2],
+                                    pairs[four * 4 + 3]};
+      const int down = warp * 16 + lane / 8 % 2 * 8 + lane % 8, piece = four * 2 + lane / 16;
+      days::ptx::stmatrix(to + down * kSlab + (piece ^ down % 8) * 8, matrices);
+    }
+    days::ptx::fence_proxy_async_shared();
+    days::ptx::bar_sync(barrier, kGroup);
+    if (thread == 0) {
+      days::ptx::cp_async_bulk_tensor_store(&map, to, col, row, z);
+      days::ptx::cp_async_bulk_commit_group();
+    }
+  }
 };
 
 // Which matrices of a batch are one for all.
@@ -92,51 +168,55 @@ struct Problems {
   int a, b;  // 1, or 0 where problem 0's is everybody's
 };
 
-template <int kN, class T>
+// A tile: its place, its part of which problem, and that part of k.
+struct Tile {
+  int row, col, z, first, steps;
+};
+template <class T>
 __device__ __forceinline__ Tile tile_at(const Task<T>& t, int index, int down, int across) {
   const int z = index / (down * across);
   const day67::Place place = day67::place_of(index % (down * across), down, across, kTogether);
   return {place.row * kM, place.col * kN, z, t.first(z), days::ceil_div(t.length(z), kDepth)};
 }
 
-template <class T, Op kOpA, Op kOpB, int kBlocks>
-__global__ void __launch_bounds__(kThreads, kBlocks)
+template <class T, Op kOpA, Op kOpB, bool kCopies>
+__global__ void __launch_bounds__(kThreads, 1)
     wgmma_kernel(const Task<T> t, const __grid_constant__ CUtensorMap a,
-                 const __grid_constant__ CUtensorMap b, const Problems problems, int down, int across,
+                 const __grid_constant__ CUtensorMap b, const __grid_constant__ CUtensorMap c,
+                 const __grid_constant__ CUtensorMap kept, const Problems problems, int down, int across,
                  int tiles) {
 #if !defined(__SIMT__) && defined(__CUDA_ARCH__) && !defined(__CUDA_ARCH_FEAT_SM90_ALL)
   __trap();  // rather than products of nothing: what follows has no instructions in such code, which target_here() tells apart
 #endif
-  using S = Shape<kBlocks>;
-  constexpr int kN = S::kN;
   extern __shared__ __align__(1024) unsigned char memory[];
-  auto& shared = *reinterpret_cast<Memory<T, kOpA, kOpB, S>*>(memory);
+  auto& shared = *reinterpret_cast<Memory<T, kOpA, kOpB, kCopies>*>(memory);
   auto& ring = shared.ring;
+  const int group = static_cast<int>(threadIdx.x) / kGroup;
   ring.init();
-  auto& asked = shared.asked;
-  if (threadIdx.x == 0)
-    asked = {static_cast<int>(blockIdx.x), 0, tile_at<kN>(t, static_cast<int>(blockIdx.x), down, across)};
-  days::Turn<S::kStages> asked_turn;
-  const auto ask = [&] {  // always a whole ring ahead, also of the next tile
-    if (threadIdx.x > 0 || asked.index >= tiles) return;
-    const int problem = asked.tile.z / t.split, depth = asked.tile.first + asked.step * kDepth;
-    uint64_t* const full = &ring.full[asked_turn.stage];
-    auto& stage = ring.stage[asked_turn.stage];
-    days::ptx::mbarrier_wait(&ring.empty[asked_turn.stage], asked_turn.phase ^ 1);
-    days::ptx::mbarrier_arrive_expect_tx(full, sizeof stage);
-    stage.a.ask(a, asked.tile.row, depth, problem * problems.a, full);
-    stage.b.ask(b, asked.tile.col, depth, problem * problems.b, full);
-    asked_turn.next();
-    if (++asked.step < asked.tile.steps) return;
-    asked.index += static_cast<int>(gridDim.x), asked.step = 0;
-    if (asked.index < tiles) asked.tile = tile_at<kN>(t, asked.index, down, across);
-  };
-  for (int stage = 0; stage < S::kStages; ++stage) ask();
-  days::Turn<S::kStages> turn;
-  const int mine = static_cast<int>(threadIdx.x) / kGroup * kRows;
-  const int warp = static_cast<int>(threadIdx.x) / days::kWarpSize;
+  days::Turn<kStages> turn;
+  if (group == 0) {
+    days::ptx::setmaxnreg_dec<40>();
+    if (threadIdx.x > 0) return;
+    for (int index = static_cast<int>(blockIdx.x); index < tiles; index += static_cast<int>(gridDim.x)) {
+      const Tile tile = tile_at(t, index, down, across);
+      const int problem = tile.z / t.split;
+      for (int s = 0; s < tile.steps; ++s, turn.next()) {
+        uint64_t* const full = &ring.full[turn.stage];
+        auto& stage = ring.stage[turn.stage];
+        days::ptx::mbarrier_wait(&ring.empty[turn.stage], turn.phase ^ 1);
+        days::ptx::mbarrier_arrive_expect_tx(full, sizeof stage);
+        stage.a.ask(a, tile.row, tile.first + s * kDepth, problem * problems.a, full);
+        stage.b.ask(b, tile.col, tile.first + s * kDepth, problem * problems.b, full);
+      }
+    }
+    return;
+  }
+  days::ptx::setmaxnreg_inc<232>();
+  const int mine = (group - 1) * kRows;
+  [[maybe_unused]] const int warp = static_cast<int>(threadIdx.x) / days::kWarpSize - 4;
+  [[maybe_unused]] int turn_out = 0;
   for (int index = static_cast<int>(blockIdx.x); index < tiles; index += static_cast<int>(gridDim.x)) {
-    const Tile tile = tile_at<kN>(t, index, down, across);
+    const Tile tile = tile_at(t, index, down, across);
     t.finish.prefetch(tile.z, tile.row + mine, kRows, tile.col, kN, static_cast<int>(threadIdx.x) % kGroup,
                       kGroup);
     float sum[kN / 2] = {};
@@ -145,7 +225,7 @@ __global__ void __launch_bounds__(kThreads, kBlocks)
       days::ptx::mbarrier_wait(&ring.full[turn.stage], turn.phase);
       days::ptx::wgmma_fence();
       const auto& stage = ring.stage[turn.stage];
-      using Now = Stage<T, kOpA, kOpB, kN>;
+      using Now = Stage<T, kOpA, kOpB>;
       const uint64_t from_a = stage.a.descriptor(mine), from_b = stage.b.descriptor(0);
 #pragma unroll
       for (int step = 0; step < kDepth / 16; ++step)
@@ -153,59 +233,98 @@ __global__ void __launch_bounds__(kThreads, kBlocks)
                                                                from_b + step * Now::B::kStep);
       days::ptx::wgmma_commit_group();
       days::ptx::wgmma_wait_group<1>();
-      if (s > 0) {
-        ring.release(before);
-        ask();
-      }
+      if (s > 0) ring.release(before);
       before = turn.stage;
     }
-    days::ptx::wgmma_wait_group<0>();
-    ring.release(before);
-    ask();
+    if constexpr (kCopies) {
+      Leaving<T> leaving{t.finish, c,       kept, shared.out[group - 1], static_cast<uint32_t>(group),
+                         tile.z,   turn_out};
+      const int row = tile.row + mine;
+      uint32_t other[16] = {};
+      leaving.load(other, row, tile.col);
+      days::ptx::wgmma_wait_group<0>();
+      ring.release(before);
 #pragma unroll
-    for (int part = 0; part < kN / S::kOut; ++part)
-      shared.out[warp].leave(t.finish, tile.z, tile.row + warp * 16, tile.col + part * S::kOut,
-                             [&](int j, int element) { return sum[part * S::kOut / 2 + j * 4 + element]; });
+      for (int slab = 0; slab < kN / kSlab; ++slab) {
+        uint32_t now[16];
+#pragma unroll
+        for (int i = 0; i < 16; ++i) now[i] = other[i];
+        if (slab + 1 < kN / kSlab) leaving.load(other, row, tile.col + (slab + 1) * kSlab);
+        leaving(
+            row, tile.col + slab * kSlab, [&](int i, int e) { return sum[slab * 32 + i * 2 + e]; }, now);
+      }
+      turn_out = leaving.turn;
+    } else {
+      days::ptx::wgmma_wait_group<0>();
+      ring.release(before);
+#pragma unroll
+      for (int part = 0; part < kN / 64; ++part)
+        shared.out[warp].leave(t.finish, tile.z, tile.row + warp * 16, tile.col + part * 64,
+                               [&](int j, int element) { return sum[part * 32 + j * 4 + element]; });
+    }
+  }
+  if constexpr (kCopies) {
+    if (threadIdx.x % kGroup == 0)
+      days::ptx::cp_async_bulk_wait_group_read<0>();  // shared memory ends with the block
   }
 }
 
-template <class T, Op kOpA, Op kOpB, int kBlocks>
+// Sums of 16 bits in rows of whole pieces leave by the copy engine.
+template <class T>
+bool copies(const Task<T>& t) {
+  const Finish<T>& f = t.finish;
+  constexpr int64_t kMostPitch = int64_t{1} << 39;
+  return !f.floats && !f.adds && f.vectors && t.n % 8 == 0 && f.pitch_c < kMostPitch &&
+         f.pitch_kept < kMostPitch;
+}
+
+template <class T, Op kOpA, Op kOpB, bool kCopies>
 void launch(const Task<T>& t, cudaStream_t stream) {
-  using S = Shape<kBlocks>;
-  using Now = Stage<T, kOpA, kOpB, S::kN>;
-  const int down = days::ceil_div(t.m, kM), across = days::ceil_div(t.n, S::kN);
+  using Now = Stage<T, kOpA, kOpB>;
+  const int down = days::ceil_div(t.m, kM), across = days::ceil_div(t.n, kN);
   const int64_t tiles = int64_t{down} * across * t.batch * t.split;
-  days::require(tiles <= days::kMaxGridX, "multiply: wgmma has at most 2147483647 tiles of 128 x ", S::kN,
-                ", not", tiles);
-  const unsigned blocks = static_cast<unsigned>(std::min<int64_t>(tiles, kBlocks * days::multiprocessors()));
-  constexpr int kBytes = sizeof(Memory<T, kOpA, kOpB, S>);
-  static_assert(kBlocks * (kBytes + 1024) <= 228 * 1024);
-  const auto kernel = wgmma_kernel<T, kOpA, kOpB, kBlocks>;
+  days::require(tiles <= days::kMaxGridX, "multiply: wgmma has at most 2147483647 tiles of 128 x 256, not",
+                tiles);
+  const unsigned blocks = static_cast<unsigned>(std::min<int64_t>(tiles, days::multiprocessors()));
+  constexpr int kBytes = sizeof(Memory<T, kOpA, kOpB, kCopies>);
+  static_assert(kBytes <= 227 * 1024);
+  const auto kernel = wgmma_kernel<T, kOpA, kOpB, kCopies>;
   CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes));
+  CUtensorMap c{}, kept{};
+  if constexpr (kCopies) {
+    const auto map = [&](const T* data, int64_t pitch, int64_t stride) {
+      return days::batched_tensor_map(data, {t.m, t.n, pitch}, t.batch, t.batch > 1 ? stride : pitch, kRows,
+                                      kSlab, CU_TENSOR_MAP_SWIZZLE_128B);
+    };
+    const Finish<T>& f = t.finish;
+    c = map(static_cast<const T*>(f.c), f.pitch_c, f.stride_c);
+    kept =
+        f.epilogue == Epilogue::kBiasGelu && f.kept != nullptr ? map(f.kept, f.pitch_kept, f.stride_kept) : c;
+  }
   const auto own = [&](int64_t stride) { return stride > 0 && t.batch > 1 ? 1 : 0; };
   kernel<<<blocks, kThreads, kBytes, stream>>>(t, Now::A::map(t.a, t.m, t.k, t.lda, t.stride_a, t.batch),
-                                               Now::B::map(t.b, t.n, t.k, t.ldb, t.stride_b, t.batch),
-                                               Problems{own(t.stride_a), own(t.stride_b)}, down, across,
+                                               Now::B::map(t.b, t.n, t.k, t.ldb, t.stride_b, t.batch), c,
+                                               kept, Problems{own(t.stride_a), own(t.stride_b)}, down, across,
                                                static_cast<int>(tiles));
   CUDA_CHECK_LAUNCH();
 }
 
-template <int kBlocks, class T>
+template <class T, Op kOpA, Op kOpB>
 void launch(const Task<T>& t, cudaStream_t stream) {
-  if (t.op_a == Op::kN && t.op_b == Op::kN) return launch<T, Op::kN, Op::kN, kBlocks>(t, stream);
-  if (t.op_a == Op::kN) return launch<T, Op::kN, Op::kT, kBlocks>(t, stream);
-  if (t.op_b == Op::kN) return launch<T, Op::kT, Op::kN, kBlocks>(t, stream);
-  launch<T, Op::kT, Op::kT, kBlocks>(t, stream);
+  copies(t) ? launch<T, kOpA, kOpB, true>(t, stream) : launch<T, kOpA, kOpB, false>(t, stream);
 }
 
 }  // namespace
 
 template <class In>
-void launch_wgmma(const Task<In>& t, bool two, cudaStream_t stream) {
-  two ? launch<2>(t, stream) : launch<1>(t, stream);
+void launch_wgmma(const Task<In>& t, cudaStream_t stream) {
+  if (t.op_a == Op::kN && t.op_b == Op::kN) return launch<In, Op::kN, Op::kN>(t, stream);
+  if (t.op_a == Op::kN) return launch<In, Op::kN, Op::kT>(t, stream);
+  if (t.op_b == Op::kN) return launch<In, Op::kT, Op::kN>(t, stream);
+  launch<In, Op::kT, Op::kT>(t, stream);
 }
 
-template void launch_wgmma(const Task<half>&, bool, cudaStream_t);
-template void launch_wgmma(const Task<bf16>&, bool, cudaStream_t);
+template void launch_wgmma(const Task<half>&, cudaStream_t);
+template void launch_wgmma(const Task<bf16>&, cudaStream_t);
 
 }  // namespace model
