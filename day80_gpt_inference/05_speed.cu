@@ -2,7 +2,7 @@
 //
 // What a token takes, on the ladder of a step: the whole text computed again (`again`); keys and values kept (`cached`); the step's kernels as
 // one graph (`graph`); five kernels a layer that read each weight once (`fused`); each of them begun before the one ahead has ended
-// (`dependent`); and weights of 4 and 8 bits (`quantized`). A rung has to say what `cached` says, and what its own weights say without a cache,
+// (`dependent`); weights of 4 and 8 bits (`quantized`); and a step of one text as one kernel (`persistent`). A rung has to say what `cached` says, and what its own weights say without a cache,
 // before it is timed: from the host's call until the token is there. Weights are random, since a step's time does not depend on them.
 
 #include <algorithm>
@@ -97,9 +97,13 @@ struct Rung {
   const char* name;
   std::optional<Step> step;  // none: everything again
 };
-constexpr Rung kLadder[] = {
-    {"again", {}},           {"cached", Step::kCached},       {"graph", Step::kGraph},
-    {"fused", Step::kFused}, {"dependent", Step::kDependent}, {"quantized", Step::kQuantized}};
+constexpr Rung kLadder[] = {{"again", {}},
+                            {"cached", Step::kCached},
+                            {"graph", Step::kGraph},
+                            {"fused", Step::kFused},
+                            {"dependent", Step::kDependent},
+                            {"quantized", Step::kQuantized},
+                            {"persistent", Step::kPersistent}};
 
 // A table's name stays until the program has written its results.
 const char* kept(const std::string& part) {
@@ -136,7 +140,7 @@ class Speed {
           std::printf("%-10s %s\n", rung.name, lacking.c_str());
           continue;
         }
-        if (!rung.step && batch > 1) continue;
+        if ((!rung.step || step == Step::kPersistent) && batch > 1) continue;
         serve::Generator<T> generator(model_,
                                       {.sequences = batch, .chunk = rung.step ? 512 : 1024, .step = step});
         check(generator, rung, &cached);
@@ -286,8 +290,9 @@ int main(int argc, char** argv) {
       .flags = {days::choice_flag("--size", "of the model, whose weights are random",
                                   gpu ? std::vector<std::string>{"gpt2", "small", "tiny"}
                                       : std::vector<std::string>{"tiny", "small", "gpt2"}),
-                days::choice_flag("--rung", "of the ladder",
-                                  {"all", "again", "cached", "graph", "fused", "dependent", "quantized"}),
+                days::choice_flag(
+                    "--rung", "of the ladder",
+                    {"all", "again", "cached", "graph", "fused", "dependent", "quantized", "persistent"}),
                 days::choice_flag("--precision", "of weights and cache", {"bf16", "fp16", "fp32"}),
                 days::number_flag("--batch", "texts at once; 0: one, some and many", 0, 0, 1024),
                 days::number_flag("--context", "tokens before the step; 0: few and many", 0, 0, 1023),

@@ -18,6 +18,7 @@
 #include "model/product.h"
 #include "serve/ops.h"
 #include "serve/pack.h"
+#include "serve/persistent.h"
 #include "serve/step.h"
 
 namespace serve {
@@ -61,6 +62,8 @@ const char* name_of(Step step) {
       return "dependent";
     case Step::kQuantized:
       return "quantized";
+    case Step::kPersistent:
+      return "persistent";
     case Step::kBest:
       break;
   }
@@ -93,6 +96,8 @@ struct Generator<T>::State {
                   : lacks(config, Step::kDependent).empty()                ? Step::kDependent
                                                                            : Step::kFused;
     }
+    days::require(size.step != Step::kPersistent || s.sequences == 1,
+                  "a step that is persistent is of one text, not of", s.sequences);
     const std::string lacking = lacks(config, size.step);
     if (!lacking.empty())
       throw std::invalid_argument(std::string("a step that is ") + name_of(size.step) + " " + lacking);
@@ -122,6 +127,13 @@ struct Generator<T>::State {
       here.row_slots()[i] = -1;
     }
     std::fill_n(here.table(), int64_t{s.sequences} * most_pages, 0);
+    if (size.step == Step::kPersistent) {
+      ModelOnDevice<T> all{tokens, positions, output, norm, norm_bias, {}, frequency};
+      for (const DeviceLayer<T>& l : layers)
+        all.layers.push_back({l.norm1, l.norm1_bias, l.qkv, l.qkv_bias, l.proj, l.proj_bias, l.norm2,
+                              l.norm2_bias, l.first, l.first_bias, l.down, l.down_bias, l.keys, l.values});
+      persistent = std::make_unique<Persistent<T>>(config, all, slots());
+    }
     for (int rows = 1; size.step != Step::kCached; rows = std::min(2 * rows, s.sequences)) {
       graphs.push_back({rows, std::make_unique<days::Graph>(stream, [&] { queue_decode(rows); })});
       if (rows == s.sequences) break;
@@ -130,6 +142,8 @@ struct Generator<T>::State {
 
   static std::string lacks(const Config& c, Step step) {
     if (step < Step::kFused) return "";
+    if (step == Step::kPersistent)
+      return days::device_attribute(cudaDevAttrCooperativeLaunch) != 0 ? "" : "needs cooperative launches";
     if (std::is_same_v<T, float>) return "needs weights of 16 bits";
     if (c.head_dim == 96) return "needs a head's dimension of 32, 64 or 128";
     if (c.width > kMostNormal) return "needs a width of at most 3072";
@@ -137,7 +151,7 @@ struct Generator<T>::State {
     if (sm < 80) return "needs sm_80";
     return step >= Step::kDependent && sm < 90 ? "needs sm_90" : "";
   }
-  bool fused() const { return size.step >= Step::kFused; }
+  bool fused() const { return size.step >= Step::kFused && size.step < Step::kPersistent; }
   bool quantized() const { return size.step == Step::kQuantized; }
 
   template <class U>
@@ -447,6 +461,12 @@ struct Generator<T>::State {
   void queue_decode(int count) const {
     const Rows rows{there.row_slots(), decode_tokens, decode_positions};
     if (fused()) return queue_fused(rows, count);
+    if (persistent != nullptr) {
+      persistent->queue(rows.slots, logits, rows.positions, stream);
+      choose(logits, config.padded_vocab, config.vocab, rows.slots, rows.positions, slots(), chosen, count,
+             choosing, false, stream);
+      return;
+    }
     take_last(rows, slots(), count, stream);
     queue_layers(rows, count, of_decode);
     queue_choice(rows, 0, count, of_decode);
@@ -524,6 +544,7 @@ struct Generator<T>::State {
   std::vector<Text> texts;
   std::vector<int32_t> free_pages, free_slots;
   std::deque<int> waiting;  // slots whose prompts are not computed
+  std::unique_ptr<Persistent<T>> persistent;
   struct Captured {
     int rows;
     std::unique_ptr<days::Graph> graph;

@@ -45,9 +45,10 @@ enum class Step : int {
   kFused,  // five kernels a layer, which read each weight once (step.h): half and bf16, a head's dimension of 32, 64 or 128
   kDependent,  // a kernel fetches its first weights before the one ahead has ended: sm_90
   kQuantized,  // layers of 4 bits, logits by weights of 8: other numbers, and the prompts' weights are rounded alike
-  kBest,  // the last of those above that does not change the weights and that the model and the device allow
+  kPersistent,  // a step is one kernel and the choice (persistent.h), of one text alone
+  kBest,  // the fastest of those above kQuantized that does not change the weights and that the model and the device allow
 };
-inline constexpr Step kLastStep = Step::kQuantized;
+inline constexpr Step kLastStep = Step::kPersistent;
 const char* name_of(Step);
 
 struct Size {

@@ -10,6 +10,7 @@
 #include <cmath>
 
 #include "common/graph.h"
+#include "serve/generator.h"
 #include "tests/serve/on_device.h"
 #include "tests/serve/reference.h"
 
@@ -120,6 +121,37 @@ TEST(persistent, SixteenBitsAreNear) {
     const Persistent<days::bf16> other(config, in_bf16.on_device, in_bf16.slots(), {.keys_of_block = 16});
     EXPECT_LT(error_of(run(in_bf16, other, ids), expected), 5e-2);
   }
+}
+
+// Prompts of the generator's other kernels, then tokens of this one: the same pages.
+TEST(persistent, AGeneratorsStep) {
+  for (const Config& config : {gpt(), llama()}) {
+    const Model model = serve_test::random_model(config, true, 87);
+    const auto text = [&](serve::Step step, Rows* logits) {
+      serve::Generator<float> generator(model, {.sequences = 1, .step = step});
+      Ids ids;
+      for (int turn = 0; turn < 2; ++turn) {  // the second text finds the first one's tags
+        const int slot = *generator.add(some_ids(14, config.vocab, 3), {});
+        ids.push_back(generator.prefill()->token);
+        for (int i = 0; i < 4; ++i) {
+          ids.push_back(generator.decode()[0].token);
+          logits->push_back(generator.logits(slot));
+        }
+        generator.remove(slot);
+      }
+      return ids;
+    };
+    Rows expected, got;
+    EXPECT_EQ(text(serve::Step::kPersistent, &got), text(serve::Step::kGraph, &expected));
+    ASSERT_EQ(got.size(), expected.size());
+    for (size_t i = 0; i < got.size(); ++i) {
+      for (size_t j = 0; j < got[i].size(); ++j) EXPECT_NEAR(got[i][j], expected[i][j], 3e-5f);
+    }
+    for (size_t i = 0; i < 4; ++i) EXPECT_EQ(got[i], got[4 + i]);
+  }
+  EXPECT_THROW(serve::Generator<float>(serve_test::random_model(gpt(), true, 87),
+                                       {.sequences = 2, .step = serve::Step::kPersistent}),
+               std::invalid_argument);
 }
 
 // Tags grow from token to token: also where a graph is launched again, and where another text begins.
