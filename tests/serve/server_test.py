@@ -442,6 +442,41 @@ class Ends(unittest.TestCase):
         self.assertIn("--port takes another", " ".join(taken.stdout.decode().split()))
 
 
+class Chat(unittest.TestCase):
+    """The program beside the server: a conversation on a command line."""
+
+    def test_ctrl_c_ends_an_answer_and_the_conversation_goes_on(self):
+        with subprocess.Popen([Path(PROGRAM).with_name("day80_chat"), "--talk", "--tokens", "1400", "--model", str(FOLDER)], stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as chat:
+            self.addCleanup(chat.kill)
+
+            def until(what):
+                text = b""
+                while what not in text:
+                    part = chat.stdout.read1(1 << 16)
+                    self.assertTrue(part, text)
+                    text += part
+                return text
+            def say(line):
+                """The whole characters of an answer that Ctrl-C ends."""
+                chat.stdin.write(line)
+                chat.stdin.flush()
+                text = until(b"quick")
+                chat.send_signal(signal.SIGINT)
+                text += until(b" (interrupted)\n> ")
+                return text.partition(b" (interrupted)")[0].decode().strip("\ufffd").encode()
+            until(b"> ")
+            first = say(b"abc\n")
+            begin = speaker.TEXT.index(first)
+            self.assertIn(begin, (3, 4))
+            # What was said is still there: the text goes on behind it, and behind the new line's one token. A character may be cut off.
+            second = say(b"a\n")
+            self.assertTrue(any(speaker.TEXT[begin + len(first) + 1 + cut:].startswith(second) for cut in range(7)), (first, second))
+            last = chat.communicate(timeout=SOON)[0].splitlines()[-1]
+            self.assertTrue(last.startswith(b"ok: "), last)
+            self.assertEqual(chat.returncode, 0)
+
+
 class Browser:
     """A Chromium without a window, by WebDriver's own protocol."""
 
