@@ -15,6 +15,7 @@
 #include "common/stream.h"
 #include "common/util.h"
 #include "day12_layer_norm/layer_norm.h"
+#include "day12_layer_norm/rms_norm.h"
 #include "model/product.h"
 #include "serve/ops.h"
 #include "serve/pack.h"
@@ -360,7 +361,7 @@ struct Generator<T>::State {
       day12::layer_norm_persistent<T>({from, gamma, beta, to, mean, rstd, rows, config.width, config.eps},
                                       stream);
     } else {
-      rms_norm(from, gamma, to, rows, config.width, config.eps, stream);
+      day12::rms_norm_registers<T>({from, gamma, to, nullptr, rows, config.width, config.eps}, stream);
     }
   }
   Attend<T> attention_of(const DeviceLayer<T>& l, int count) const {

@@ -49,26 +49,6 @@ __global__ void __launch_bounds__(kThreads)
   x[i] = T(value);
 }
 
-// A warp has a row.
-template <class T>
-__global__ void __launch_bounds__(kThreads)
-    rms_norm_kernel(const T* x, const T* gamma, T* y, int rows, int width, float eps) {
-  const int64_t row = index() / kWarpSize;
-  const int lane = static_cast<int>(threadIdx.x) % kWarpSize;
-  if (row >= rows) return;
-  float sum = 0;
-  for (int col = lane; col < width; col += kWarpSize) {
-    const float value = static_cast<float>(x[row * width + col]);
-    sum += value * value;
-  }
-  for (int other = kWarpSize / 2; other > 0; other /= 2) sum += __shfl_xor_sync(kAll, sum, other);
-  const float by = 1 / sqrtf(sum / static_cast<float>(width) + eps);
-  for (int col = lane; col < width; col += kWarpSize) {
-    const T normal = T(static_cast<float>(x[row * width + col]) * by);
-    y[row * width + col] = T(static_cast<float>(normal) * static_cast<float>(gamma[col]));
-  }
-}
-
 template <class T>
 __global__ void __launch_bounds__(kThreads) silu_gate_kernel(const T* gate_up, T* y, int64_t n, int inner) {
   const int64_t i = index();
@@ -460,12 +440,6 @@ void embed(const T* tokens, const T* positions, const Rows& rows, T* x, int coun
   CUDA_CHECK_LAUNCH();
 }
 template <class T>
-void rms_norm(const T* x, const T* gamma, T* y, int rows, int width, float eps, cudaStream_t stream) {
-  rms_norm_kernel<<<blocks_of(int64_t{rows} * kWarpSize), kThreads, 0, stream>>>(x, gamma, y, rows, width,
-                                                                                 eps);
-  CUDA_CHECK_LAUNCH();
-}
-template <class T>
 void silu_gate(const T* gate_up, T* y, int rows, int inner, cudaStream_t stream) {
   const int64_t n = int64_t{rows} * inner;
   silu_gate_kernel<<<blocks_of(n), kThreads, 0, stream>>>(gate_up, y, n, inner);
@@ -505,7 +479,6 @@ void choose(const float* logits, int64_t pitch, int vocab, const int32_t* row_sl
 
 #define SERVE_OPS(T)                                                                     \
   template void embed(const T*, const T*, const Rows&, T*, int, int, int, cudaStream_t); \
-  template void rms_norm(const T*, const T*, T*, int, int, float, cudaStream_t);         \
   template void silu_gate(const T*, T*, int, int, cudaStream_t);                         \
   template void append(const Attend<T>&, const Rows&, const Slots&, cudaStream_t);       \
   template void attend(const Attend<T>&, const Rows&, const Slots&, cudaStream_t)

@@ -48,10 +48,6 @@ template <class T>
 void embed(const T* tokens, const T* positions, const Rows& rows, T* x, int count, int vocab, int width,
            cudaStream_t stream);
 
-// y[row] = x[row] / sqrt(the mean of its squares + eps), rounded, times gamma. width: a multiple of 32.
-template <class T>
-void rms_norm(const T* x, const T* gamma, T* y, int rows, int width, float eps, cudaStream_t stream);
-
 // y = silu(gate) * up of (rows, 2 inner): gate, then up.
 template <class T>
 void silu_gate(const T* gate_up, T* y, int rows, int inner, cudaStream_t stream);
