@@ -18,6 +18,13 @@ namespace model {
 // Parts of k are multiples of this, so that a kernel's steps end where a part does.
 inline constexpr int kDepth = 64;
 
+__host__ __device__ constexpr bool has_bias(Epilogue e) {
+  return e == Epilogue::kBias || e == Epilogue::kBiasGelu || e == Epilogue::kBiasResidual;
+}
+__host__ __device__ constexpr bool has_residual(Epilogue e) {
+  return e == Epilogue::kResidual || e == Epilogue::kBiasResidual;
+}
+
 // GELU by tanh is x * sigmoid(2 u) of u = x * (kTanhX + kTanhX3 * x^2).
 inline constexpr float kTanhX = 0.797884561f;    // sqrt(2 / pi)
 inline constexpr float kTanhX3 = 0.0356774081f;  // 0.044715 * sqrt(2 / pi)
@@ -91,14 +98,6 @@ struct Finish {
   bool adds, floats,
       vectors;  // floats: c and residual are fp32; vectors: rows of all four begin at multiples of 16 bytes
 
-  __device__ __forceinline__ bool has_bias() const {
-    return epilogue == Epilogue::kBias || epilogue == Epilogue::kBiasGelu ||
-           epilogue == Epilogue::kBiasResidual;
-  }
-  __device__ __forceinline__ bool has_residual() const {
-    return epilogue == Epilogue::kResidual || epilogue == Epilogue::kBiasResidual;
-  }
-
   // Eight sums at column `col` of each of kRows rows, `apart` from `row` on, of problem z. Beyond the edges nothing happens. What is read
   // for all rows is asked for before anything is stored: a store might be to what is read, so nvcc moves no load across it.
   template <int kRows>
@@ -109,7 +108,7 @@ struct Finish {
     float y[kRows][8];
     if (epilogue == Epilogue::kGeluSlope) {
       load_rows(y, kept + z * stride_kept + col, pitch_kept, row, apart, count, whole);
-    } else if (has_residual()) {
+    } else if (has_residual(epilogue)) {
       const int64_t at = z * stride_residual + col;
       if (floats) {
         load_rows(y, static_cast<const float*>(residual) + at, pitch_residual, row, apart, count, whole);
@@ -118,7 +117,7 @@ struct Finish {
       }
     }
     float more[8] = {};
-    if (has_bias()) load8(more, bias + col, count, whole);
+    if (has_bias(epilogue)) load8(more, bias + col, count, whole);
 #pragma unroll
     for (int r = 0; r < kRows; ++r) {
 #pragma unroll
@@ -138,7 +137,7 @@ struct Finish {
 #pragma unroll
         for (int i = 0; i < 8; ++i) x[r][i] *= gelu_slope(y[r][i]);
       }
-    } else if (has_residual()) {
+    } else if (has_residual(epilogue)) {
       add_rows(x, y);
     }
     const int64_t at = z * stride_c + col;
@@ -167,7 +166,7 @@ struct Finish {
     int bytes = floats ? 4 : static_cast<int>(sizeof(In));
     if (epilogue == Epilogue::kGeluSlope) {
       from = kept + z * stride_kept, pitch = pitch_kept, bytes = static_cast<int>(sizeof(In));
-    } else if (has_residual()) {
+    } else if (has_residual(epilogue)) {
       from = static_cast<const char*>(residual) + z * stride_residual * bytes, pitch = pitch_residual;
     } else if (adds) {
       from = static_cast<const char*>(c) + z * stride_c * bytes, pitch = pitch_c;

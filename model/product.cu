@@ -16,12 +16,6 @@ namespace {
 
 constexpr const char* kWho = "multiply";
 
-bool has_bias(Epilogue e) {
-  return e == Epilogue::kBias || e == Epilogue::kBiasGelu || e == Epilogue::kBiasResidual;
-}
-bool has_residual(Epilogue e) {
-  return e == Epilogue::kResidual || e == Epilogue::kBiasResidual;
-}
 template <class In, class Out>
 bool has_kept(const Product<In, Out>& p) {
   return p.epilogue == Epilogue::kGeluSlope || (p.epilogue == Epilogue::kBiasGelu && p.kept.data != nullptr);

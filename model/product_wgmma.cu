@@ -92,11 +92,12 @@ struct Leaving {
   }
   // What the epilogue reads for a slab of 64 x 64 at (row, col); nothing where it reads nothing.
   __device__ __forceinline__ void load(uint32_t (&pairs)[16], int row, int col) const {
-    const T* from = static_cast<const T*>(finish.residual) + z * finish.stride_residual;
-    int64_t pitch = finish.pitch_residual;
-    if (finish.epilogue == Epilogue::kGeluSlope) {
-      from = finish.kept + z * finish.stride_kept, pitch = finish.pitch_kept;
-    } else if (!finish.has_residual()) {
+    const T* from = finish.kept + z * finish.stride_kept;
+    int64_t pitch = finish.pitch_kept;
+    if (has_residual(finish.epilogue)) {
+      from = static_cast<const T*>(finish.residual) + z * finish.stride_residual;
+      pitch = finish.pitch_residual;
+    } else if (finish.epilogue != Epilogue::kGeluSlope) {
       return;
     }
     const int lane = static_cast<int>(threadIdx.x) % days::kWarpSize;
@@ -109,34 +110,73 @@ struct Leaving {
                      : 0;
     }
   }
-  // sum(i, e): element e of pair i. other: what load() brought.
-  template <class Sum>
-  __device__ __forceinline__ void operator()(int row, int col, const Sum& sum, const uint32_t (&other)[16]) {
-    uint32_t pairs[16];
-    const int lane = static_cast<int>(threadIdx.x) % days::kWarpSize;
+  // A tile's 64 rows from `row` on; other: what load() brought for its first slab. The epilogue is asked for once: a branch for each element
+  // would take longer than the products of a short k.
+  __device__ __forceinline__ void tile(int row, int col, const float (&sum)[kN / 2], uint32_t (&other)[16]) {
+    switch (finish.epilogue) {
+      case Epilogue::kNone:
+        return tile<Epilogue::kNone>(row, col, sum, other);
+      case Epilogue::kBias:
+        return tile<Epilogue::kBias>(row, col, sum, other);
+      case Epilogue::kBiasGelu:
+        return tile<Epilogue::kBiasGelu>(row, col, sum, other);
+      case Epilogue::kGeluSlope:
+        return tile<Epilogue::kGeluSlope>(row, col, sum, other);
+      case Epilogue::kResidual:
+        return tile<Epilogue::kResidual>(row, col, sum, other);
+      case Epilogue::kBiasResidual:
+        return tile<Epilogue::kBiasResidual>(row, col, sum, other);
+    }
+  }
+
+ private:
+  template <Epilogue kWhat>
+  __device__ __forceinline__ void tile(int row, int col, const float (&sum)[kN / 2], uint32_t (&other)[16]) {
+#pragma unroll
+    for (int slab = 0; slab < kN / kSlab; ++slab) {
+      uint32_t pairs[16];
+      combine<kWhat>(pairs, col + slab * kSlab, sum + slab * 32, other);
+      if constexpr (kWhat == Epilogue::kGeluSlope || has_residual(kWhat)) {
+        if (slab + 1 < kN / kSlab) load(other, row, col + (slab + 1) * kSlab);
+      }
+      if constexpr (kWhat == Epilogue::kBiasGelu) {
+        if (finish.kept != nullptr) leave(kept, row, col + slab * kSlab, pairs);
+#pragma unroll
+        for (int i = 0; i < 16; ++i) {
+          const float2 z = floats(pairs[i]);
+          pairs[i] = day67::pack<T>(gelu(z.x), gelu(z.y));
+        }
+      }
+      leave(c, row, col + slab * kSlab, pairs);
+    }
+  }
+  // sum: two of each pair. other: what load() brought.
+  template <Epilogue kWhat>
+  __device__ __forceinline__ void combine(uint32_t (&pairs)[16], int col, const float* sum,
+                                          const uint32_t (&other)[16]) const {
+    float2 bias[8] = {};
+    if constexpr (has_bias(kWhat)) {
+      const int lane = static_cast<int>(threadIdx.x) % days::kWarpSize;
+#pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        const int across = col + lane % 4 * 2 + i * 8;
+        bias[i] = floats(across < finish.n ? *reinterpret_cast<const uint32_t*>(finish.bias + across) : 0);
+      }
+    }
 #pragma unroll
     for (int i = 0; i < 16; ++i) {
-      float2 x = {finish.alpha * sum(i, 0), finish.alpha * sum(i, 1)};
-      if (finish.has_bias()) {
-        const int across = col + lane % 4 * 2 + i / 2 * 8;
-        const float2 bias =
-            floats(across < finish.n ? *reinterpret_cast<const uint32_t*>(finish.bias + across) : 0);
-        x.x = fmaf(finish.alpha, sum(i, 0), bias.x), x.y = fmaf(finish.alpha, sum(i, 1), bias.y);
+      float2 x = {fmaf(finish.alpha, sum[i * 2], bias[i / 2].x),
+                  fmaf(finish.alpha, sum[i * 2 + 1], bias[i / 2].y)};
+      if constexpr (kWhat == Epilogue::kGeluSlope) {
+        const float2 y = floats(other[i]);
+        x.x *= gelu_slope(y.x), x.y *= gelu_slope(y.y);
       }
-      const float2 y = floats(other[i]);
-      if (finish.epilogue == Epilogue::kGeluSlope) x.x *= gelu_slope(y.x), x.y *= gelu_slope(y.y);
-      if (finish.has_residual()) x.x += y.x, x.y += y.y;
+      if constexpr (has_residual(kWhat)) {
+        const float2 y = floats(other[i]);
+        x.x += y.x, x.y += y.y;
+      }
       pairs[i] = day67::pack<T>(x.x, x.y);
     }
-    if (finish.epilogue == Epilogue::kBiasGelu) {
-      if (finish.kept != nullptr) leave(kept, row, col, pairs);
-#pragma unroll
-      for (int i = 0; i < 16; ++i) {
-        const float2 z = floats(pairs[i]);
-        pairs[i] = day67::pack<T>(gelu(z.x), gelu(z.y));
-      }
-    }
-    leave(c, row, col, pairs);
   }
   // It returns when the slab, and the one before, may still be being read.
   __device__ __forceinline__ void leave(const CUtensorMap& map, int row, int col,
@@ -239,20 +279,11 @@ __global__ void __launch_bounds__(kThreads, 1)
     if constexpr (kCopies) {
       Leaving<T> leaving{t.finish, c,       kept, shared.out[group - 1], static_cast<uint32_t>(group),
                          tile.z,   turn_out};
-      const int row = tile.row + mine;
       uint32_t other[16] = {};
-      leaving.load(other, row, tile.col);
+      leaving.load(other, tile.row + mine, tile.col);
       days::ptx::wgmma_wait_group<0>();
       ring.release(before);
-#pragma unroll
-      for (int slab = 0; slab < kN / kSlab; ++slab) {
-        uint32_t now[16];
-#pragma unroll
-        for (int i = 0; i < 16; ++i) now[i] = other[i];
-        if (slab + 1 < kN / kSlab) leaving.load(other, row, tile.col + (slab + 1) * kSlab);
-        leaving(
-            row, tile.col + slab * kSlab, [&](int i, int e) { return sum[slab * 32 + i * 2 + e]; }, now);
-      }
+      leaving.tile(tile.row + mine, tile.col, sum, other);
       turn_out = leaving.turn;
     } else {
       days::ptx::wgmma_wait_group<0>();
