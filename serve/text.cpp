@@ -77,7 +77,6 @@ std::string TextStream::send(bool all) {
   }
   if (begin != std::string::npos) {
     stopped_ = true;
-    bytes_.clear();
     return std::exchange(text_, "").substr(0, begin);
   }
   size_t held = 0;

@@ -49,6 +49,17 @@ TEST(serve_text, WhatIsNoCharacterIsReplaced) {  // as Python's bytes.decode("ut
   same_however_cut("\xf4\x90\x80\x80", kBad + kBad + kBad + kBad);
   same_however_cut("\xf5z", kBad + "z");
 }
+TEST(serve_text, TheFirstAndTheLastCharactersOfEachLength) {
+  for (const std::string good : {"\x7f", "\xc2\x80", "\xdf\xbf", "\xe0\xa0\x80", "\xed\x9f\xbf",
+                                 "\xee\x80\x80", "\xef\xbf\xbf", "\xf0\x90\x80\x80", "\xf4\x8f\xbf\xbf"})
+    same_however_cut(good, good);
+  for (const std::string bad : {"\xc1\xbf", "\xe0\x9f\xbf", "\xed\xa0\x80", "\xf0\x8f\xbf\xbf",
+                                "\xf4\x90\x80\x80", "\xf5\x80\x80\x80"}) {
+    std::string expected;
+    for (size_t i = 0; i < bad.size(); ++i) expected += kBad;
+    same_however_cut(bad, expected);
+  }
+}
 TEST(serve_text, StopsStopAndAreNotSent) {
   same_however_cut("one two three", "one ", {"two"});
   same_however_cut("one two three", "one t", {"wo", "three"});
@@ -58,6 +69,8 @@ TEST(serve_text, StopsStopAndAreNotSent) {
   same_however_cut("abab", "abab", {"ababc", ""});
   same_however_cut("x\xe2\x82\xacy", "x", {"\xe2\x82\xac"});
   same_however_cut("x\xffy", "x", {kBad});
+  same_however_cut("xabc", "x", {"b", "ab"});  // both are complete at once
+  same_however_cut("xabc", "x", {"ab", "b"});
   serve::TextStream stream({"stop"});
   EXPECT_EQ(stream.add("a st"), "a ");
   EXPECT_EQ(stream.add("ar st"), "star ");
