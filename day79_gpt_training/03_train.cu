@@ -42,7 +42,7 @@ constexpr int kValidationBatches = 4;
 
 // The next token, by chance: likelier ones more often. Sharpened, so that few of them are nonsense.
 int32_t sample(const std::vector<float>& logits, double chance) {
-  constexpr double kTemperature = 0.8;
+  constexpr double kTemperature = 0.6;
   const double most = static_cast<double>(*std::max_element(logits.begin(), logits.end()));
   std::vector<double> weights;
   double sum = 0;
@@ -155,7 +155,7 @@ void train(days::Program& program) {
       state.samples += static_cast<uint64_t>(batch);
       trainer.accumulate(inputs, targets);
     }
-    const float norm = trainer.update(gpt::learning_rate(step, steps, std::max(1, steps / 10), plan.rate));
+    const float norm = trainer.update(gpt::learning_rate(step, steps, std::max(1, steps / 4), plan.rate));
     if (!std::isfinite(norm))
       throw std::runtime_error("the gradients of step " + std::to_string(step) + " are no numbers");
     ++step;
@@ -173,6 +173,10 @@ void train(days::Program& program) {
 
   const auto last = gpt::newest(out);
   if (!last) return program.skip("nothing is saved yet");
+  // As sure as a loss is who takes one of so many by chance.
+  if (state.points.size() > 1)
+    std::printf("the next token was one of %.0f at first, and is one of %.0f now\n",
+                std::exp(state.points.front().train), std::exp(state.points.back().train));
   std::printf("saved: %s, curve: %s\n\n%s\n\n", fs::relative(*last).c_str(),
               fs::relative(out / "loss.svg").c_str(),
               write_text(trainer, tokenizer, seq, static_cast<int>(program.number("--write"))).c_str());

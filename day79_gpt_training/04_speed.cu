@@ -195,7 +195,7 @@ void speed(days::Program& program) {
                            seq};
   const std::vector<float> zeros(layout.elements);
   const gpt::Memory start{gpt::initial_weights(layout, 79), zeros, zeros, 0};
-  std::printf("%d sequences of %d tokens\n", size.batch, size.seq);
+  std::printf("a step here: %d x %d tokens of %s\n", size.batch, size.seq, program.choice("--size").c_str());
   program.table({.unit = "token",
                  .units = static_cast<double>(size.batch) * size.seq,
                  .part = program.choice("--size").c_str()});

@@ -95,7 +95,7 @@ def window(sample, windows):
 
 
 def rate(step, steps, most):
-    warmup = max(1, steps // 10)
+    warmup = max(1, steps // 4)
     if step < warmup:
         return most * (step + 1) / warmup
     return most * (0.1 + 0.45 * (1 + math.cos(math.pi * min(1.0, (step - warmup) / max(1, steps - warmup)))))
