@@ -110,13 +110,15 @@ struct Generator<T>::State {
     arena = days::DeviceMemory(used);
     lay_out();
     upload(model.weights);
+    // The device writes its choice where the host reads it.
+    pinned_chosen = std::make_unique<days::PinnedBuffer<int32_t>>(static_cast<size_t>(s.sequences));
+    chosen = pinned_chosen->data();
     CUDA_CHECK(cudaMemsetAsync(choosing.data, 0, choose_bytes(choosing.rows, config.vocab), stream));
     if (fused())
       CUDA_CHECK(cudaMemsetAsync(parts.tickets, 0,
                                  sizeof(unsigned) * static_cast<size_t>(s.sequences * config.heads), stream));
     pinned = std::make_unique<days::PinnedBuffer<char>>(there.bytes());
     pinned_rows = std::make_unique<days::PinnedBuffer<int32_t>>(3 * static_cast<size_t>(most_rows));
-    pinned_chosen = std::make_unique<days::PinnedBuffer<int32_t>>(static_cast<size_t>(s.sequences));
     std::fill_n(pinned_rows->data(), pinned_rows->size(), 0);
     here = {pinned->data(), s.sequences, most_pages};
     for (int page = pages - 1; page >= 0; --page) free_pages.push_back(page);
@@ -220,7 +222,6 @@ struct Generator<T>::State {
     prompt_rows = take<int32_t>(n(3, most_rows));
     decode_tokens = take<int32_t>(n(1, size.sequences));
     decode_positions = take<int32_t>(n(1, size.sequences));
-    chosen = take<int32_t>(n(1, size.sequences));
     x = take<T>(n(most_rows, c.width));
     normal = take<T>(n(most_rows, c.width));
     qkv = take<T>(n(most_rows, c.qkv_width()));
@@ -369,8 +370,14 @@ struct Generator<T>::State {
     return {qkv,   l.keys,  l.values,   attended,   c.places == Places::kTurned ? frequency : nullptr,
             count, c.heads, c.kv_heads, c.head_dim, 1 / std::sqrt(static_cast<float>(c.head_dim))};
   }
+  void attend_rows(const Attend<T>& attention, const Rows& rows, bool prompt) const {
+    if constexpr (!std::is_same_v<T, float>) {
+      if (prompt && sm >= 80) return attend_prompt(attention, rows, slots(), stream);
+    }
+    attend(attention, rows, slots(), stream);
+  }
   // All layers. x holds the rows that leave the last one.
-  void queue_layers(const Rows& rows, int count, const Plans& plans) const {
+  void queue_layers(const Rows& rows, int count, const Plans& plans, bool prompt = false) const {
     const Config& c = config;
     embed(tokens, positions, rows, x, count, c.vocab, c.width, stream);
     const auto with_bias = [&](auto& p, const T* bias, Epilogue with, Epilogue without) {
@@ -384,7 +391,7 @@ struct Generator<T>::State {
       multiply(to_qkv, plans.qkv);
       const Attend<T> attention = attention_of(l, count);
       append(attention, rows, slots(), stream);
-      attend(attention, rows, slots(), stream);
+      attend_rows(attention, rows, prompt);
       auto proj = product(attended, l.proj, x, count, c.width, c.q_width());
       with_bias(proj, l.proj_bias, Epilogue::kBiasResidual, Epilogue::kResidual);
       proj.residual = {x, c.width};
@@ -518,6 +525,7 @@ struct Generator<T>::State {
   Config config;
   Size size;
   int most_pages = 0, pages = 0, most_rows = 0;
+  int sm = model::target_here().sm;
   bool tied = true, has_places = false;
   days::Stream stream;
   days::DeviceMemory arena;
@@ -696,14 +704,12 @@ std::optional<Token> Generator<T>::prefill() {
   CUDA_CHECK(cudaMemcpyAsync(s.prompt_rows, rows, 3 * static_cast<size_t>(most) * sizeof(int32_t),
                              cudaMemcpyHostToDevice, s.stream));
   const Rows on_device{s.prompt_rows, s.prompt_rows + most, s.prompt_rows + 2 * most};
-  s.queue_layers(on_device, count, s.of_prompt);
+  s.queue_layers(on_device, count, s.of_prompt, true);
   text.length += count;
   std::optional<Token> first;
   if (text.ready()) {
     // By the plans of a decode step: the row count is one of its own.
     s.queue_choice(on_device, count - 1, 1, s.of_decode);
-    CUDA_CHECK(cudaMemcpyAsync(s.pinned_chosen->data(), s.chosen, sizeof(int32_t), cudaMemcpyDeviceToHost,
-                               s.stream));
   }
   CUDA_CHECK(cudaStreamSynchronize(s.stream));
   if (text.ready()) {
@@ -751,8 +757,6 @@ std::vector<Token> Generator<T>::decode() {
   } else {
     s.queue_decode(count);
   }
-  CUDA_CHECK(cudaMemcpyAsync(s.pinned_chosen->data(), s.chosen, static_cast<size_t>(count) * sizeof(int32_t),
-                             cudaMemcpyDeviceToHost, s.stream));
   CUDA_CHECK(cudaStreamSynchronize(s.stream));
   for (Token& one : tokens) {
     typename State::Text& text = s.texts[static_cast<size_t>(one.slot)];

@@ -71,6 +71,10 @@ void append(const Attend<T>&, const Rows&, const Slots&, cudaStream_t);
 template <class T>
 void attend(const Attend<T>&, const Rows&, const Slots&, cudaStream_t);
 
+// The same of rows of one text at positions in a row, on tensor cores: half and bf16, from compute capability 8.0 on.
+template <class T>
+void attend_prompt(const Attend<T>&, const Rows&, const Slots&, cudaStream_t);
+
 // Chooses a token for each row of logits, (count, pitch) with `vocab` of them valid, and writes it to `chosen` and to the slot's `last`,
 // whose length becomes the row's position + 1. slots: rows' slots; positions: likewise. A row with a NaN or a plus infinity gets -1, and `last` stays.
 //

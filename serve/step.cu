@@ -54,58 +54,79 @@ __global__ void __launch_bounds__(kBeginThreads)
 // by 16 bytes each: lane 4 g + t has row g, and of each 32 elements of it those from 8 t on. Which elements an mma takes together is all the
 // same as long as x and w agree. A block's warps share out the units of k; their sums are added in the order of warps.
 
+constexpr int kResident = 24;  // warps of a multiprocessor, whose registers suffice for these
 constexpr int kColumns = 8, kRowTile = 16, kMostRows = 32;
 
 template <int kBits>
 constexpr int kUnit = 32 * 16 / kBits;  // elements of k
 template <int kBits>
 constexpr int kAtOnce = kBits == 4 ? 2 : 4;  // units that a warp has under way
-template <int kBits>
-constexpr int kMostWarps = kBits == 4 ? 16 : 24;
+template <int kBits, bool kNorm>
+constexpr int kMostWarps = kNorm        ? 8
+                           : kBits == 4 ? 16
+                                        : 24;
 
 struct Shape {
   int units, tiles, pitch;
 };
 
+// A row that a warp normalizes. Up to 768 elements it is in registers, and is asked for before anything waits.
+constexpr int kHeld = 3;
 template <class T>
-__device__ void normalize_row(const FewRows<T>& p, const T* x, T* y, int lane) {
-  const int vectors = p.k / 8;
-  const auto k = static_cast<float>(p.k);
-  float mean = 0, squares = 0;
-  if (p.beta != nullptr) {
-    for (int v = lane; v < vectors; v += kWarpSize) {
-      const days::Vec<T> vec = days::load16(x + 8 * v);
+struct Normal {
+  days::Vec<T> held[kHeld];
+
+  __device__ void fetch(const T* x, int vectors, int lane) {
 #pragma unroll
-      for (int e = 0; e < 8; ++e) mean += static_cast<float>(vec[e]);
-    }
-    mean = sum_of_warp(mean) / k;
+    for (int i = 0; i < kHeld; ++i)
+      if (lane + i * kWarpSize < vectors) held[i] = days::load16(x + 8 * (lane + i * kWarpSize));
   }
-  for (int v = lane; v < vectors; v += kWarpSize) {
-    const days::Vec<T> vec = days::load16(x + 8 * v);
+  // Calls use(its vector, the vector's place) for each that the lane has.
+  template <class Use>
+  __device__ void for_each(const T* x, int vectors, int lane, const Use& use) const {
 #pragma unroll
-    for (int e = 0; e < 8; ++e) {
-      const float off = static_cast<float>(vec[e]) - mean;
-      squares += off * off;
-    }
+    for (int i = 0; i < kHeld; ++i)
+      if (lane + i * kWarpSize < vectors) use(held[i], lane + i * kWarpSize);
+    for (int v = lane + kHeld * kWarpSize; v < vectors; v += kWarpSize) use(days::load16(x + 8 * v), v);
   }
-  const float by = 1 / sqrtf(sum_of_warp(squares) / k + p.eps);
-  for (int v = lane; v < vectors; v += kWarpSize) {
-    days::Vec<T> vec = days::load16(x + 8 * v);
-    const days::Vec<T> gamma = days::load16(p.gamma + 8 * v);
-    if (p.beta != nullptr) {
-      const days::Vec<T> beta = days::load16(p.beta + 8 * v);
+  __device__ void write(const T* x, const T* gamma, const T* beta, T* y, int k, float eps, int lane) {
+    const int vectors = k / 8;
+    float sum = 0;
+    if (beta != nullptr) {
+      for_each(x, vectors, lane, [&](const days::Vec<T>& vec, int) {
 #pragma unroll
-      for (int e = 0; e < 8; ++e)
-        vec[e] = T((static_cast<float>(vec[e]) - mean) * by * static_cast<float>(gamma[e]) +
-                   static_cast<float>(beta[e]));
-    } else {
-#pragma unroll
-      for (int e = 0; e < 8; ++e)
-        vec[e] = T(static_cast<float>(T(static_cast<float>(vec[e]) * by)) * static_cast<float>(gamma[e]));
+        for (int e = 0; e < 8; ++e) sum += static_cast<float>(vec[e]);
+      });
+      sum = sum_of_warp(sum) / static_cast<float>(k);
     }
-    days::store16(y + 8 * v, vec);
+    const float mean_of_row = sum;
+    float of_squares = 0;
+    for_each(x, vectors, lane, [&](const days::Vec<T>& vec, int) {
+#pragma unroll
+      for (int e = 0; e < 8; ++e) {
+        const float off = static_cast<float>(vec[e]) - mean_of_row;
+        of_squares += off * off;
+      }
+    });
+    const float by = 1 / sqrtf(sum_of_warp(of_squares) / static_cast<float>(k) + eps);
+    for_each(x, vectors, lane, [&](const days::Vec<T>& vec, int v) {
+      const days::Vec<T> scale = days::load16(gamma + 8 * v);
+      days::Vec<T> to;
+      if (beta != nullptr) {
+        const days::Vec<T> shift = days::load16(beta + 8 * v);
+#pragma unroll
+        for (int e = 0; e < 8; ++e)
+          to[e] = T((static_cast<float>(vec[e]) - mean_of_row) * by * static_cast<float>(scale[e]) +
+                    static_cast<float>(shift[e]));
+      } else {
+#pragma unroll
+        for (int e = 0; e < 8; ++e)
+          to[e] = T(static_cast<float>(T(static_cast<float>(vec[e]) * by)) * static_cast<float>(scale[e]));
+      }
+      days::store16(y + 8 * v, to);
+    });
   }
-}
+};
 
 // Which row of w is a tile's column `col`. Gate and up of a column of y are in the same tile.
 template <class T>
@@ -115,7 +136,8 @@ __device__ int row_of(const FewRows<T>& p, int tile, int col) {
 }
 
 template <class T, int kBits, bool kNorm, int kTiles>
-__global__ void __launch_bounds__(kMostWarps<kBits>* kWarpSize)
+__global__ void __launch_bounds__(kMostWarps<kBits, kNorm>* kWarpSize,
+                                  kNorm ? (kBits == 16 && kTiles == 1 ? 3 : 2) : 1)
     few_kernel(const FewRows<T> p, const Shape shape) {
   extern __shared__ uint4 shared[];
   days::ptx::griddepcontrol_launch_dependents();
@@ -124,7 +146,9 @@ __global__ void __launch_bounds__(kMostWarps<kBits>* kWarpSize)
   const int warp = thread / kWarpSize, warps = threads / kWarpSize;
   const int first_row = static_cast<int>(blockIdx.y) * kMostRows, m = min(kMostRows, p.m - first_row);
   const T* const x = p.x + int64_t{first_row} * p.k;
-  T* const normal = reinterpret_cast<T*>(shared);  // (m, pitch)
+  T* const gamma = reinterpret_cast<T*>(shared);  // (k), then beta (k)
+  T* const beta = gamma + p.k;
+  T* const normal = gamma + (kNorm ? 2 * p.k : 0);  // (m, pitch)
   auto* const parts = reinterpret_cast<float*>(normal + (kNorm ? m * shape.pitch : 0));
 
   uint4 w[kAtOnce<kBits>];
@@ -157,18 +181,51 @@ __global__ void __launch_bounds__(kMostWarps<kBits>* kWarpSize)
                                                  : x + int64_t{row} * p.k + col);
   };
 
+  const int columns = p.finish == Finish::kGate ? kColumns / 2 : kColumns;
+  // What a sum of the thread's becomes more than by itself; of its first one it is asked for early.
+  struct Own {
+    float bias = 0, bias_up = 0, scale = 1;
+  };
+  const auto own_of = [&](int of_tile, int col) {
+    Own own;
+    if (of_tile >= shape.tiles || of_tile * columns + col >= p.n) return own;
+    const bool gates = p.finish == Finish::kGate;
+    const int from = row_of(p, of_tile, col), up = gates ? row_of(p, of_tile, col + columns) : from;
+    if constexpr (kBits == 8) own.scale = static_cast<const float*>(p.w.scale)[from];
+    if (p.bias != nullptr) own.bias = static_cast<float>(p.bias[from]);
+    if (p.bias != nullptr && gates) own.bias_up = static_cast<float>(p.bias[up]);
+    return own;
+  };
+  const auto place_of = [&](int of_tile, int i) {
+    return int64_t{first_row + i / columns} * p.n + of_tile * columns + i % columns;
+  };
+  const auto added_to = [&](int of_tile, int i) {
+    if (p.finish != Finish::kAdd || i >= m * columns || of_tile * columns + i % columns >= p.n) return 0.0f;
+    return static_cast<float>(p.y[place_of(of_tile, i)]);
+  };
+
   int tile = static_cast<int>(blockIdx.x);
   load(tile, warp);
+  Own own = own_of(tile, thread % columns);
   if constexpr (kNorm) {
-    for (int line = thread * 64; line < p.k; line += threads * 64) {
-      days::ptx::prefetch_global_l2(p.gamma + line);
-      if (p.beta != nullptr) days::ptx::prefetch_global_l2(p.beta + line);
+    for (int i = thread; i < p.k / 8; i += threads) {
+      days::ptx::cp_async_cg(gamma + 8 * i, p.gamma + 8 * i);
+      if (p.beta != nullptr) days::ptx::cp_async_cg(beta + 8 * i, p.beta + 8 * i);
     }
+    days::ptx::cp_async_commit_group();
   }
   days::ptx::griddepcontrol_wait();
+  float added = added_to(tile, thread);
   if constexpr (kNorm) {
-    for (int row = warp; row < m; row += warps)
-      normalize_row(p, x + int64_t{row} * p.k, normal + row * shape.pitch, lane);
+    Normal<T> row_of_warp;
+    if (warp < m) row_of_warp.fetch(x + int64_t{warp} * p.k, p.k / 8, lane);
+    days::ptx::cp_async_wait_group<0>();
+    __syncthreads();
+    for (int row = warp; row < m; row += warps) {
+      row_of_warp.write(x + int64_t{row} * p.k, gamma, p.beta == nullptr ? nullptr : beta,
+                        normal + row * shape.pitch, p.k, p.eps, lane);
+      if (row + warps < m) row_of_warp.fetch(x + int64_t{row + warps} * p.k, p.k / 8, lane);
+    }
     __syncthreads();
   }
 
@@ -215,7 +272,8 @@ __global__ void __launch_bounds__(kMostWarps<kBits>* kWarpSize)
         }
       }
     }
-    load(tile + static_cast<int>(gridDim.x), warp);  // while this tile's sums are added up
+    const int next = tile + static_cast<int>(gridDim.x);
+    load(next, warp);  // while this tile's sums are added up
     float* const ours = parts + turn * warps * kTiles * 4 * kWarpSize;
 #pragma unroll
     for (int down = 0; down < kTiles; ++down) {
@@ -228,29 +286,35 @@ __global__ void __launch_bounds__(kMostWarps<kBits>* kWarpSize)
           (row / kRowTile * 4 + col % 2 + row % kRowTile / 8 * 2) * kWarpSize + row % 8 * 4 + col / 2;
       float all = 0;
       for (int of = 0; of < warps; ++of) all += ours[of * kTiles * 4 * kWarpSize + at];
-      const int from = row_of(p, tile, col);
-      if constexpr (kBits == 8) all *= static_cast<const float*>(p.w.scale)[from];
-      return p.bias == nullptr ? all : all + static_cast<float>(p.bias[from]);
+      return all;
     };
-    const int columns = p.finish == Finish::kGate ? kColumns / 2 : kColumns;
     for (int i = thread; i < m * columns; i += threads) {
-      const int row = i / columns, col = i % columns, to_col = tile * columns + col;
-      if (to_col >= p.n) continue;
-      const int64_t at = int64_t{first_row + row} * p.n + to_col;
-      const float z = total(row, col);
+      const int row = i / columns, col = i % columns;
+      if (tile * columns + col >= p.n) continue;
+      if (i != thread) {
+        own = own_of(tile, col);
+        added = added_to(tile, i);
+      }
+      const int64_t at = place_of(tile, i);
+      const float z = total(row, col) * own.scale + own.bias;
       if (p.logits != nullptr) {
         p.logits[at] = z;
       } else if (p.finish == Finish::kStore) {
         p.y[at] = T(z);
       } else if (p.finish == Finish::kAdd) {
-        p.y[at] = T(z + static_cast<float>(p.y[at]));
+        p.y[at] = T(z + added);
       } else if (p.finish == Finish::kGelu) {
         const auto v = static_cast<float>(T(z));
         p.y[at] = T(0.5f * v * (1 + tanhf(0.7978845608f * (v + 0.044715f * v * v * v))));
       } else {
-        const auto gate = static_cast<float>(T(z)), up = static_cast<float>(T(total(row, col + columns)));
+        const auto gate = static_cast<float>(T(z)),
+                   up = static_cast<float>(T(total(row, col + columns) + own.bias_up));
         p.y[at] = T(gate / (1 + expf(-gate)) * up);
       }
+    }
+    if (next < shape.tiles) {
+      own = own_of(next, thread % columns);
+      added = added_to(next, thread);
     }
   }
 }
@@ -261,14 +325,15 @@ void launch_few(const FewRows<T>& p, bool early, cudaStream_t stream) {
   const Shape shape{days::ceil_div(p.k, kUnit<kBits>), days::ceil_div(p.n, columns),
                     days::round_up(p.k, 64) + 32};
   // Few warps, and each has some units of its own; where k is long, more warps, so that all of it is under way at once.
-  const int warps =
-      std::clamp(days::ceil_div(shape.units, kAtOnce<kBits>), std::min(shape.units, 8), kMostWarps<kBits>);
-  const size_t normal = kNorm ? sizeof(T) * static_cast<size_t>(std::min(p.m, kMostRows) * shape.pitch) : 0;
+  const int warps = std::clamp(days::ceil_div(shape.units, kAtOnce<kBits>), std::min(shape.units, 8),
+                               kMostWarps<kBits, kNorm>);
+  const size_t normal =
+      kNorm ? sizeof(T) * static_cast<size_t>(2 * p.k + std::min(p.m, kMostRows) * shape.pitch) : 0;
   const size_t bytes = normal + sizeof(float) * 2 * 4 * kWarpSize * static_cast<size_t>(warps * kTiles);
   if (bytes > size_t{48} << 10)
     CUDA_CHECK(cudaFuncSetAttribute(few_kernel<T, kBits, kNorm, kTiles>,
                                     cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)));
-  const int resident = std::max(1, kMostWarps<kBits> / warps) * days::multiprocessors();
+  const int resident = std::max(1, kResident / warps) * days::multiprocessors();
   const dim3 grid(static_cast<unsigned>(std::min(shape.tiles, resident)),
                   static_cast<unsigned>(days::ceil_div(p.m, kMostRows)));
   days::launch_dependent(early, few_kernel<T, kBits, kNorm, kTiles>, grid,

@@ -141,6 +141,16 @@ TEST(serve, AFusedStepIsNear) {
   // Up to the 256th key, and beyond.
   EXPECT_LT(error_of_step(serve_test::random_model(long_gpt(), true, 82), serve::Step::kFused, 253, 6), 1);
 }
+// More rows than a block of a prompt has, in one chunk, and in chunks that begin behind keys.
+TEST(serve, APromptIsLong) {
+  Config config = long_gpt();
+  for (const int dim : {32, 96}) {
+    config.head_dim = dim;
+    const Model model = serve_test::random_model(config, true, 86);
+    EXPECT_LT(error_of<days::half>(model, {.sequences = 1}, 131, 0), 8e-3);
+    EXPECT_LT(error_of<days::bf16>(model, {.sequences = 1, .chunk = 50}, 131, 0), 5e-2);
+  }
+}
 TEST(serve, ADependentStepHasTheSameBits) {
   if (const auto lacking = Generator<days::bf16>::lacks(small_gpt(), serve::Step::kDependent);
       !lacking.empty())
