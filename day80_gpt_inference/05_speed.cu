@@ -2,8 +2,9 @@
 //
 // What a token takes, on the ladder of a step: the whole text computed again (`again`); keys and values kept (`cached`); the step's kernels as
 // one graph (`graph`); five kernels a layer that read each weight once (`fused`); each of them begun before the one ahead has ended
-// (`dependent`); weights of 4 and 8 bits (`quantized`); and a step of one text as one kernel (`persistent`). A rung has to say what `cached` says, and what its own weights say without a cache,
-// before it is timed: from the host's call until the token is there. Weights are random, since a step's time does not depend on them.
+// (`dependent`); weights of 4 and 8 bits (`quantized`); and a step of one text as one kernel (`persistent`). A rung has to say what `cached`
+// says, and what its own weights say without a cache, before it is timed: from the host's call until the token is there. Weights are random,
+// since a step's time does not depend on them.
 
 #include <algorithm>
 #include <chrono>
@@ -160,6 +161,7 @@ class Speed {
     int launches;
     double bytes;
     days::Timing timing;
+    bool limited;  // by a step's bytes of the weights as they are
   };
 
   void check(serve::Generator<T>& generator, const Rung& rung, Trace* cached) {
@@ -194,7 +196,7 @@ class Speed {
     const serve::Config& c = model_.config;
     if (!rung.step) {
       // As many kernels as a step, which takes the last tokens by one more.
-      Row row{rung.name, generator.launches(1) - 1, generator.step_bytes(1, context), {}};
+      Row row{rung.name, generator.launches(1) - 1, generator.step_bytes(1, context), {}, false};
       std::vector<double> seconds;
       for (int run = 0; days::on_gpu() && run < std::min(10, runs()); ++run)
         seconds.push_back(seconds_of([&] {
@@ -205,7 +207,11 @@ class Speed {
       row.timing = days::summarize(seconds);
       return row;
     }
-    Row row{rung.name, generator.launches(batch), generator.step_bytes(batch, context), {}};
+    Row row{rung.name,
+            generator.launches(batch),
+            generator.step_bytes(batch, context),
+            {},
+            *rung.step != Step::kQuantized};
     // Steps around this length; no further than the context.
     const int steps = days::on_gpu() ? std::min(runs(), context) : 2;
     const int begin = std::max(1, std::min(context - steps / 2, c.context - steps));
@@ -237,9 +243,7 @@ class Speed {
       if (days::on_gpu()) {
         const double rate = row.bytes / row.timing.seconds;
         std::printf(" %10.1f %6.0f %11.0f%%", 1e6 * row.timing.seconds, rate / 1e9, 100 * rate / peak());
-        // The limit is that of the weights as they are: a rung that takes others, or more than a step, has none.
-        const bool limited = row.rung != kLadder[0].name && row.rung != std::end(kLadder)[-1].name;
-        program_.row(row.rung, row.timing, limited ? row.bytes / peak() : 0);
+        program_.row(row.rung, row.timing, row.limited ? row.bytes / peak() : 0);
       }
       std::printf("\n");
     }
