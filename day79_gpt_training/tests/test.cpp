@@ -177,8 +177,10 @@ TEST_F(Training, GoesOnToTheSameBits) {
   EXPECT_FALSE(fs::exists(folder() / "b" / "step_000004"));
   trained(kFlags + out("b"));
   same("a", "b");
-  // And once it is trained, it writes without a step.
+  // And once it is trained, it writes without a step, and draws the curve if it was killed before it could.
+  fs::remove(folder() / "b" / "loss.svg");
   trained(kFlags + out("b"));
+  same("a", "b");
   refuses("day79_train", "--batch 2 --seq 16 --bytes 60000 --steps 4 --write 3 " + out("b"), 2,
           "give the same flags, another --out, or --anew");
   // In parts it sees the same samples: the loss of its steps is the same but for rounding.
