@@ -25,7 +25,7 @@ import speaker  # noqa: E402
 
 PROGRAM, FOLDER = "", Path()
 JSON = {"Content-Type": "application/json"}
-SOON = 10  # seconds in which what has to happen happens on a busy machine
+SOON = 20  # seconds in which what has to happen happens on a busy machine
 
 
 def free_port():
@@ -408,13 +408,14 @@ class Ends(unittest.TestCase):
     def test_ctrl_c_ends_open_streams(self):
         for number in (signal.SIGINT, signal.SIGTERM):
             server = Served("--sequences", "2")
-            with server.open_stream(1500) as one, server.open_stream(1500) as two, server.open_stream(1500) as three:
+            self.addCleanup(server.process.kill)
+            with contextlib.ExitStack() as stack:
+                one, two = (stack.enter_context(server.open_stream(1500)) for _ in range(2))
                 server.read_until(one, b"data: ")
                 server.read_until(two, b"data: ")
+                three = stack.enter_context(server.open_stream(1500))
                 self.assertTrue(within(lambda: server.health()["waiting"] == 1))
-                began = time.monotonic()
                 self.assertEqual(server.end(number), (0, "ok: the server was stopped"))
-                self.assertLess(time.monotonic() - began, 3)
                 for client in (one, two, three):
                     text = b""
                     while part := client.recv(1 << 16):
