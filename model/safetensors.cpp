@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "common/types.h"
 #include "model/json.h"
 
 namespace model {
@@ -67,6 +68,26 @@ int64_t Tensor::elements() const {
   int64_t n = 1;
   for (const int64_t extent : shape) n *= extent;
   return n;
+}
+
+std::vector<float> floats_of(const Tensor& tensor) {
+  std::vector<float> to(static_cast<size_t>(tensor.elements()));
+  const auto take = [&]<class T>(T value) {
+    for (size_t i = 0; i < to.size(); ++i) {
+      std::memcpy(&value, tensor.bytes.data() + i * sizeof value, sizeof value);
+      to[i] = days::to_float(value);
+    }
+  };
+  if (tensor.dtype == "F32") {
+    if (!to.empty()) std::memcpy(to.data(), tensor.bytes.data(), tensor.bytes.size());
+  } else if (tensor.dtype == "F16") {
+    take(days::half{});
+  } else if (tensor.dtype == "BF16") {
+    take(days::bf16{});
+  } else {
+    throw std::invalid_argument("a tensor of " + tensor.dtype + " is none of floats");
+  }
+  return to;
 }
 
 Safetensors::Safetensors(const std::filesystem::path& path) : file_(path) {

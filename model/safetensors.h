@@ -32,6 +32,8 @@ class Safetensors {
  public:
   explicit Safetensors(const std::filesystem::path& path);
 
+  const std::string& name() const { return file_.name(); }
+
   // Throws FileError that names the tensor, where there is none of that name, type or shape.
   const Tensor& at(const std::string& name) const;
   const Tensor& at(const std::string& name, std::string_view dtype, const std::vector<int64_t>& shape) const;
@@ -43,6 +45,9 @@ class Safetensors {
   std::map<std::string, Tensor> tensors_;
   std::map<std::string, std::string> metadata_;
 };
+
+// The numbers of a tensor of F32, F16 or BF16; throws std::invalid_argument for another.
+std::vector<float> floats_of(const Tensor&);
 
 // Bytes of an element of that type; 0 where the format has no such type, or one of less than a byte.
 size_t bytes_of(std::string_view dtype);

@@ -145,6 +145,22 @@ size_t first_word(std::string_view text) {
   return last > 0 ? last : end;
 }
 
+// Where the text has a number next; its end where it has none.
+static size_t next_number(std::string_view text) {
+  size_t at = 0;
+  while (at < text.size()) {
+    const Character character = first_character(text.substr(at));
+    if (kind_of(character.code) == Kind::number) break;
+    at += character.bytes;
+  }
+  return at;
+}
+size_t first_word(std::string_view text, Split split) {
+  if (split == Split::kNone) return first_word(text);
+  const size_t cut = next_number(text);
+  return cut == 0 ? first_character(text).bytes : first_word(text.substr(0, cut));
+}
+
 // ---- training ----
 
 Tokenizer Tokenizer::train(std::string_view text, int vocab, const std::function<void(int, int)>& progress) {
@@ -255,45 +271,91 @@ Tokenizer Tokenizer::train(std::string_view text, int vocab, const std::function
     const size_t done = made.bytes_.size();
     if (progress && (done % 64 == 0 || done == wanted)) progress(static_cast<int>(done), vocab - 1);
   }
-  made.end_of_text_ = static_cast<int32_t>(made.bytes_.size());
+  made.special_[std::string(kEndOfText)] = static_cast<int32_t>(made.bytes_.size());
   made.bytes_.emplace_back();
   return made;
 }
 
 // ---- files ----
 
-Tokenizer Tokenizer::load(const std::filesystem::path& folder) {
-  Tokenizer made;
-  std::unordered_map<std::string, int32_t> ids;
-  {
-    const MappedFile file(folder / "vocab.json");
-    const auto fail = [&](const std::string& what) { throw FileError(file.name() + ": " + what); };
-    const Json vocab = parse_json(file.bytes(), file.name(), 1);
-    if (!vocab.is_object()) fail("is no object of tokens");
-    made.bytes_.resize(vocab.size());
-    std::vector<bool> taken(vocab.size());
-    for (const auto& [text, value] : vocab.items()) {
-      const std::string named = "token " + Json(text).dump(-1, ' ', true, Json::error_handler_t::replace);
-      if (!value.is_number_unsigned() || value.get<uint64_t>() >= vocab.size())
-        fail(named + " has the id " + value.dump(-1, ' ', true, Json::error_handler_t::replace) +
-             ", which is none of 0 to " + std::to_string(vocab.size() - 1));
-      const size_t id = value.get<size_t>();
-      if (taken[id]) fail(named + " has the id of another, " + std::to_string(id));
-      taken[id] = true;
-      if (text == kEndOfText) {
-        made.end_of_text_ = static_cast<int32_t>(id);
-        continue;
-      }
-      if (text.empty() || !to_bytes(text, &made.bytes_[id]))
-        fail(named + " has a character that stands for no byte");
-      ids[made.bytes_[id]] = static_cast<int32_t>(id);
+// Takes the tokens and merges of whichever file, and says what is wrong with them.
+class Tokenizer::Maker {
+ public:
+  // Ids are 0 to size - 1.
+  Maker(std::string file, size_t size) : file_(std::move(file)), taken_(size) { made_.bytes_.resize(size); }
+
+  [[noreturn]] void fail(const std::string& what) const { throw FileError(file_ + ": " + what); }
+  void set_split(Split split) { made_.split_ = split; }
+
+  // text: in the letters that stand for bytes; of a special one as it is.
+  void token(const std::string& text, const Json& value, bool special) {
+    const auto dumped = [](const Json& json) {
+      return json.dump(-1, ' ', true, Json::error_handler_t::replace);
+    };
+    const std::string named = "token " + dumped(Json(text));
+    if (!value.is_number_unsigned() || value.get<uint64_t>() >= taken_.size())
+      fail(named + " has the id " + dumped(value) + ", which is none of 0 to " +
+           std::to_string(taken_.size() - 1));
+    const size_t id = value.get<size_t>();
+    if (taken_[id]) fail(named + " has the id of another, " + std::to_string(id));
+    taken_[id] = true;
+    if (special) {
+      if (!made_.special_.try_emplace(text, static_cast<int32_t>(id)).second) fail(named + " is there twice");
+      return;
     }
+    std::string& bytes = made_.bytes_[id];
+    if (text.empty() || !to_bytes(text, &bytes)) fail(named + " has a character that stands for no byte");
+    ids_[bytes] = static_cast<int32_t>(id);
+  }
+  // All tokens have been taken. all_bytes: each byte has to have one.
+  void end_of_tokens(bool all_bytes) {
     for (int b = 0; b < 256; ++b) {
-      const auto found = ids.find(std::string(1, static_cast<char>(b)));
-      if (found == ids.end()) fail("has no token for byte " + std::to_string(b));
-      made.of_byte_[b] = found->second;
+      const auto found = ids_.find(std::string(1, static_cast<char>(b)));
+      if (found == ids_.end() && (all_bytes || b == ' ')) fail("has no token for byte " + std::to_string(b));
+      made_.of_byte_[b] = found == ids_.end() ? -1 : found->second;
     }
   }
+  // left, right: in letters. Throws FileError that begins with `where`.
+  void merge(std::string_view left, std::string_view right, const std::string& where) {
+    std::string l, r;
+    if (!to_bytes(left, &l) || !to_bytes(right, &r)) no_merge(where);
+    const auto a = ids_.find(l), b = ids_.find(r), both = ids_.find(l + r);
+    if (a == ids_.end() || b == ids_.end() || both == ids_.end())
+      throw FileError(where + "merges tokens that " + (file_.ends_with("vocab.json") ? "vocab.json" : "it") +
+                      " has not");
+    const Merge merge{static_cast<int32_t>(made_.pairs_.size()), both->second};
+    if (!made_.merges_.try_emplace(key(a->second, b->second), merge).second)
+      throw FileError(where + "has a merge for the second time");
+    made_.pairs_.emplace_back(a->second, b->second);
+  }
+  // The two tokens of "left right".
+  void merge(std::string_view line, const std::string& where) {
+    const size_t space = line.find(' ');
+    if (space == std::string_view::npos || line.find(' ', space + 1) != std::string_view::npos)
+      no_merge(where);
+    merge(line.substr(0, space), line.substr(space + 1), where);
+  }
+  Tokenizer done() { return std::move(made_); }
+
+ private:
+  [[noreturn]] static void no_merge(const std::string& where) {
+    throw FileError(where + "is no merge: two tokens with a space between them");
+  }
+
+  std::string file_;
+  std::vector<bool> taken_;
+  Tokenizer made_;
+  std::unordered_map<std::string, int32_t> ids_;
+};
+
+Tokenizer Tokenizer::load(const std::filesystem::path& folder) {
+  if (std::filesystem::exists(folder / "tokenizer.json")) return load_json(folder / "tokenizer.json");
+  const MappedFile words(folder / "vocab.json");
+  const Json vocab = parse_json(words.bytes(), words.name(), 1);
+  Maker maker(words.name(), vocab.size());
+  if (!vocab.is_object()) maker.fail("is no object of tokens");
+  for (const auto& [text, value] : vocab.items()) maker.token(text, value, text == kEndOfText);
+  maker.end_of_tokens(true);
   const MappedFile file(folder / "merges.txt");
   std::string_view rest = file.bytes();
   for (int number = 1; !rest.empty(); ++number) {
@@ -302,28 +364,94 @@ Tokenizer Tokenizer::load(const std::filesystem::path& folder) {
     rest.remove_prefix(std::min(end + 1, rest.size()));
     if (line.ends_with('\r')) line.remove_suffix(1);
     if (line.empty() || (number == 1 && line.starts_with("#version"))) continue;
-    const auto fail = [&](const std::string& what) {
-      throw FileError(file.name() + ":" + std::to_string(number) + ": " + what);
-    };
-    const size_t space = line.find(' ');
-    std::string left, right;
-    if (space == std::string_view::npos || line.find(' ', space + 1) != std::string_view::npos ||
-        !to_bytes(line.substr(0, space), &left) || !to_bytes(line.substr(space + 1), &right))
-      fail("is no merge: two tokens with a space between them");
-    const auto a = ids.find(left), b = ids.find(right), both = ids.find(left + right);
-    if (a == ids.end() || b == ids.end() || both == ids.end()) fail("merges tokens that vocab.json has not");
-    const Merge merge{static_cast<int32_t>(made.pairs_.size()), both->second};
-    if (!made.merges_.try_emplace(key(a->second, b->second), merge).second)
-      fail("has a merge for the second time");
-    made.pairs_.emplace_back(a->second, b->second);
+    maker.merge(line, file.name() + ":" + std::to_string(number) + ": ");
   }
-  return made;
+  return maker.done();
+}
+
+Tokenizer Tokenizer::load_json(const std::filesystem::path& path) {
+  const MappedFile file(path);
+  const Json json = parse_json(file.bytes(), file.name(), 8);
+  const auto fail = [&](const std::string& what) { throw FileError(file.name() + ": " + what); };
+  const auto is = [](const Json& object, const char* name, const Json& wanted) {
+    return object.is_object() && object.contains(name) && object[name] == wanted;
+  };
+  // A part of the file that may be missing or null.
+  static const Json kNull;
+  const auto part = [](const Json& object, const char* name) -> const Json& {
+    return object.is_object() && object.contains(name) ? object[name] : kNull;
+  };
+  const Json& bpe = part(json, "model");
+  if (!is(bpe, "type", "BPE") || !part(bpe, "vocab").is_object() || !part(bpe, "merges").is_array())
+    fail("its model is none of the type BPE with a vocab and merges");
+  for (const char* name : {"dropout", "continuing_subword_prefix", "end_of_word_suffix"})
+    if (const Json& value = part(bpe, name); !value.is_null() && value != "" && value != 0)
+      fail(std::string("its model has a ") + name + ", which is not read here");
+  if (!part(json, "normalizer").is_null()) fail("has a normalizer, which is not read here");
+  const auto shown = [](const Json& value) { return value.dump().substr(0, 200); };
+
+  // The cut: ByteLevel with GPT-2's words, and before it perhaps Digits one by one.
+  const Json& cut = part(json, "pre_tokenizer");
+  const std::vector<Json> parts = is(cut, "type", "Sequence") && part(cut, "pretokenizers").is_array()
+                                      ? part(cut, "pretokenizers").get<std::vector<Json>>()
+                                      : std::vector<Json>{cut};
+  const auto is_words = [&](const Json& value) {
+    return is(value, "type", "ByteLevel") && is(value, "add_prefix_space", false) &&
+           (!value.contains("use_regex") || value["use_regex"] == true);
+  };
+  const auto is_digits = [&](const Json& value) {
+    return is(value, "type", "Digits") && is(value, "individual_digits", true);
+  };
+  const bool digits = parts.size() == 2 && is_digits(parts[0]);
+  if (!is_words(parts.back()) || parts.size() != (digits ? 2u : 1u))
+    fail(
+        "its pre_tokenizer is not read here: ByteLevel without add_prefix_space, or Digits one by one and "
+        "then that; it is " +
+        shown(cut));
+
+  const Json& added = part(json, "added_tokens");
+  if (!added.is_null() && !added.is_array()) fail("its added_tokens are no list");
+  size_t size = bpe["vocab"].size();
+  std::map<std::string, Json> special;
+  for (const Json& token : added) {
+    if (!part(token, "content").is_string() || !part(token, "id").is_number_unsigned())
+      fail("an added token is none: " + shown(token));
+    const auto content = token["content"].get<std::string>();
+    if (!special.try_emplace(content, token["id"]).second)
+      fail("added token \"" + content + "\" is there twice");
+    if (!bpe["vocab"].contains(content)) {
+      ++size;
+    } else if (bpe["vocab"][content] != token["id"]) {
+      fail("added token \"" + content + "\" has another id in the vocabulary");
+    }
+  }
+  Maker maker(file.name(), size);
+  maker.set_split(digits ? Split::kDigits : Split::kNone);
+  for (const auto& [text, value] : bpe["vocab"].items())
+    if (!special.contains(text)) maker.token(text, value, text == kEndOfText);
+  for (const auto& [text, value] : special) maker.token(text, value, true);
+  maker.end_of_tokens(false);
+  size_t number = 0;
+  for (const Json& merge : bpe["merges"]) {
+    const std::string where = file.name() + ": merge " + std::to_string(number++) + " ";
+    if (merge.is_string()) {
+      maker.merge(merge.get_ref<const std::string&>(), where);
+    } else if (merge.is_array() && merge.size() == 2 && merge[0].is_string() && merge[1].is_string()) {
+      maker.merge(merge[0].get_ref<const std::string&>(), merge[1].get_ref<const std::string&>(), where);
+    } else {
+      throw FileError(where + "is no merge: two tokens");
+    }
+  }
+  return maker.done();
 }
 
 void Tokenizer::save(const std::filesystem::path& folder) const {
+  if (split_ != Split::kNone || special_.size() > 1)
+    throw std::invalid_argument(
+        "vocab.json and merges.txt cannot say how this tokenizer cuts a text, or its special tokens");
   nlohmann::ordered_json vocab = nlohmann::ordered_json::object();
   for (int32_t id = 0; id < size(); ++id)
-    vocab[id == end_of_text_ ? std::string(kEndOfText) : to_letters(bytes(id))] = id;
+    vocab[id == end_of_text() ? std::string(kEndOfText) : to_letters(bytes(id))] = id;
   std::string merges = "#version: 0.2\n";
   for (const auto& [left, right] : pairs_)
     merges += to_letters(bytes(left)) + " " + to_letters(bytes(right)) + "\n";
@@ -341,9 +469,12 @@ void Tokenizer::encode_word(std::string_view word, std::vector<int32_t>* ids) co
     int32_t id;  // -1: merged into the one before
     size_t before, after;
   };
-  const size_t n = word.size();
-  std::vector<Part> parts(n);
-  for (size_t i = 0; i < n; ++i) parts[i] = {of_byte_[static_cast<unsigned char>(word[i])], i - 1, i + 1};
+  // A byte that has no token is left out.
+  std::vector<Part> parts;
+  for (const char byte : word)
+    if (const int32_t id = of_byte_[static_cast<unsigned char>(byte)]; id >= 0)
+      parts.push_back({id, parts.size() - 1, parts.size() + 1});
+  const size_t n = parts.size();
 
   struct Candidate {
     int32_t rank;
@@ -382,9 +513,15 @@ std::vector<int32_t> Tokenizer::encode(std::string_view text) const {
   // Words that occur again are most of a text.
   constexpr size_t kMostWords = 1 << 16, kLongest = 64;
   std::unordered_map<std::string_view, std::pair<size_t, size_t>> seen;  // where in ids, and how many
-  while (!text.empty()) {
-    const std::string_view word = text.substr(0, first_word(text));
-    text.remove_prefix(word.size());
+  std::string_view piece;  // of the text, up to a number, or a number
+  while (!text.empty() || !piece.empty()) {
+    if (piece.empty()) {
+      const size_t cut = split_ == Split::kNone ? text.size() : next_number(text);
+      piece = text.substr(0, cut == 0 ? first_character(text).bytes : cut);
+      text.remove_prefix(piece.size());
+    }
+    const std::string_view word = piece.substr(0, first_word(piece));
+    piece.remove_prefix(word.size());
     const auto known = seen.find(word);
     if (known != seen.end()) {
       for (size_t i = 0; i < known->second.second; ++i) ids.push_back(ids[known->second.first + i]);
@@ -395,6 +532,11 @@ std::vector<int32_t> Tokenizer::encode(std::string_view text) const {
     if (word.size() <= kLongest && seen.size() < kMostWords) seen[word] = {begin, ids.size() - begin};
   }
   return ids;
+}
+
+int32_t Tokenizer::special(const std::string& name) const {
+  const auto found = special_.find(name);
+  return found == special_.end() ? -1 : found->second;
 }
 
 std::string_view Tokenizer::bytes(int32_t id) const {
