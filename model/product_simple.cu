@@ -47,12 +47,14 @@ __global__ void __launch_bounds__(kThreads) simple_kernel(const Task<In> t, int 
     bring(a, from_a, t.lda, t.op_a == Op::kN, row, t.m, depth, end);
     bring(b, from_b, t.ldb, t.op_b == Op::kT, col, t.n, depth, end);
     __syncthreads();
+    if (row + my_row < t.m) {  // of few rows most threads have none: a step of a generator is that
 #pragma unroll
-    for (int d = 0; d < kStep; ++d) {
+      for (int d = 0; d < kStep; ++d) {
 #pragma unroll
-      for (int j = 0; j < 8; ++j) {
-        sum[0][j] += a[d][my_row] * b[d][my_col + j];
-        sum[1][j] += a[d][my_row + 1] * b[d][my_col + j];
+        for (int j = 0; j < 8; ++j) {
+          sum[0][j] += a[d][my_row] * b[d][my_col + j];
+          sum[1][j] += a[d][my_row + 1] * b[d][my_col + j];
+        }
       }
     }
     __syncthreads();

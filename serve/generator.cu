@@ -350,8 +350,7 @@ struct Generator<T>::State {
       put(to.down_bias, from.down_bias);
     }
     std::vector<float> turns;
-    for (int i = 0; i < c.head_dim / 2; ++i)
-      turns.push_back(static_cast<float>(std::pow(c.base, -2.0 * i / c.head_dim)));
+    for (const double turn : turns_of(c)) turns.push_back(static_cast<float>(turn));
     copy(frequency, turns);
   }
 
@@ -413,11 +412,16 @@ struct Generator<T>::State {
       multiply(down, plans.down);
     }
   }
-  // The logits of `count` rows from `begin` on, and their tokens.
-  void queue_choice(const Rows& rows, int begin, int count, const Plans& plans) const {
+  // The logits of `count` rows from `begin` on.
+  void queue_logits(int begin, int count, const Plans& plans) const {
     const Config& c = config;
     normalize(x + int64_t{begin} * c.width, norm, norm_bias, normal, count);
     multiply(product(normal, output, logits, count, c.padded_vocab, c.width), plans.output);
+  }
+  // These, and their tokens.
+  void queue_choice(const Rows& rows, int begin, int count, const Plans& plans) const {
+    const Config& c = config;
+    queue_logits(begin, count, plans);
     choose(logits, c.padded_vocab, c.vocab, rows.slots + begin, rows.positions + begin, slots(), chosen,
            count, choosing, false, stream);
   }
@@ -781,6 +785,40 @@ std::vector<float> Generator<T>::logits(int slot) const {
                              values.size() * sizeof(float), cudaMemcpyDeviceToHost, s.stream));
   CUDA_CHECK(cudaStreamSynchronize(s.stream));
   return values;
+}
+
+template <class T>
+std::vector<double> Generator<T>::log_chances(std::span<const int32_t> tokens) {
+  State& s = *state_;
+  days::require(s.waiting.empty(), "prompts wait:", s.waiting.size());
+  const auto slot = add(tokens, {});
+  days::require(slot.has_value(),
+                "no slot, or not enough pages, are free for so many tokens:", tokens.size());
+  std::vector<double> found;
+  const auto pitch = static_cast<size_t>(s.config.padded_vocab), vocab = static_cast<size_t>(s.config.vocab);
+  std::vector<float> rows(static_cast<size_t>(s.size.sequences) * pitch);
+  for (size_t at = 0; at < tokens.size();) {
+    static_cast<void>(prefill());
+    const auto end = static_cast<size_t>(length(*slot));
+    // The chunk's rows are still there.
+    for (const size_t begin = at; at < end;) {
+      const auto count = static_cast<int>(std::min(end - at, static_cast<size_t>(s.size.sequences)));
+      s.queue_logits(static_cast<int>(at - begin), count, s.of_decode);
+      CUDA_CHECK(cudaMemcpyAsync(rows.data(), s.logits, static_cast<size_t>(count) * pitch * sizeof(float),
+                                 cudaMemcpyDeviceToHost, s.stream));
+      CUDA_CHECK(cudaStreamSynchronize(s.stream));
+      for (const float* row = rows.data(); row < rows.data() + static_cast<size_t>(count) * pitch;
+           row += pitch) {
+        if (++at == tokens.size()) break;
+        const double greatest = static_cast<double>(*std::max_element(row, row + vocab));
+        double sum = 0;
+        for (size_t i = 0; i < vocab; ++i) sum += std::exp(static_cast<double>(row[i]) - greatest);
+        found.push_back(static_cast<double>(row[tokens[at]]) - greatest - std::log(sum));
+      }
+    }
+  }
+  remove(*slot);
+  return found;
 }
 
 template class Generator<float>;

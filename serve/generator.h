@@ -109,6 +109,10 @@ class Generator {
   // The next token of each text whose prompt is computed, and that is shorter than the context. Waits.
   std::vector<Token> decode();
 
+  // How likely the model finds each token behind the first: the natural logarithm of its chance. NaN where the model's numbers are. Takes a
+  // slot and pages as add() does, and gives them back; throws std::invalid_argument where they are not free, or a prompt waits.
+  std::vector<double> log_chances(std::span<const int32_t> tokens);
+
   // A text's tokens that are in the cache: all but the last that it got. At the context it is full.
   int length(int slot) const;
   // What the slot's last token was chosen from: (vocab). Good until the next prefill() or decode(); throws std::invalid_argument where

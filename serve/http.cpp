@@ -195,10 +195,11 @@ struct HttpServer::State {
     std::string text = asked.prompt;
     for (const Message& message : asked.messages) text += message.content + "\n";
     Request request;
-    request.tokens = backend.tokenizer->encode(text);
+    request.tokens =
+        kind == Kind::kChat && backend.chat ? backend.chat(asked.messages) : backend.tokenizer->encode(text);
     const int32_t end = backend.tokenizer->end_of_text();
     if (request.tokens.empty() && end >= 0) request.tokens.push_back(end);
-    if (end >= 0) request.ends = {end};
+    request.ends = backend.ends;
     const auto prompt = static_cast<int>(request.tokens.size()), room = backend.context - prompt;
     request.max_new = asked.max_tokens >= 0 ? asked.max_tokens
                       : kind == Kind::kChat ? room

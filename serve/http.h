@@ -10,6 +10,7 @@
 #include <string>
 
 #include "model/tokens.h"
+#include "serve/api.h"
 #include "serve/desk.h"
 
 namespace serve {
@@ -22,6 +23,10 @@ struct Backend {
   std::function<std::optional<Ticket>(Request)> submit;
   std::function<std::string()> health;  // JSON
   const model::Tokenizer* tokenizer = nullptr;
+  // A conversation as tokens, up to where the model has to answer (chat.h), and those that end a text. Without a
+  // function what is said is said in lines.
+  std::function<std::vector<int32_t>(const std::vector<Message>&)> chat;
+  std::vector<int32_t> ends;
   std::string model;  // its name
   int context = 0;
 };

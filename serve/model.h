@@ -33,6 +33,12 @@ struct Config {
   double base =
       10000;  // of the turns: pair i of a head turns base^(-2 i / head_dim) from a position to the next
   bool has_biases = true;  // of the four products of a layer
+  // Llama 3.1's change of the turns, so that a model which has learnt `context` positions tells more of them apart; 0: none. A pair that
+  // goes round more often than `high` times in them stays, one that does less often than `low` times turns `factor` times slower, and
+  // between the two it is a mixture.
+  struct Stretch {
+    double factor = 0, low = 1, high = 4, context = 8192;
+  } stretch{};
 
   int q_width() const { return heads * head_dim; }
   int qkv_width() const { return (heads + 2 * kv_heads) * head_dim; }
@@ -41,6 +47,8 @@ struct Config {
 };
 // Throws std::invalid_argument that names what of the above does not hold.
 void require_config(const Config&);
+// By how many radians each pair of a head turns from a position to the next: (head_dim / 2).
+std::vector<double> turns_of(const Config&);
 
 // Matrices are (out, in), row-major, as a Linear of torch has them. What the configuration has no use for is empty.
 struct Weights {
@@ -68,8 +76,11 @@ Weights weights_of(const gpt::Layout&, const std::vector<float>& weights);
 struct Model {
   Config config;
   Weights weights;
+  std::vector<int32_t> ends = {};  // tokens that end a text
 };
-// Reads config.json and model.safetensors of a folder. Throws model::FileError that names what is missing or wrong.
+// Reads config.json and model.safetensors of a folder, as Hugging Face's transformers write it: of a GPT-2 in fp32, or of a Llama in fp32,
+// fp16 or bf16. Another architecture, and what a Llama may have and is not computed here (biases, a sliding window, other turns), is
+// refused by name. Throws model::FileError that names what is missing or wrong.
 Model load(const std::filesystem::path& folder);
 
 }  // namespace serve

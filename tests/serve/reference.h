@@ -40,8 +40,15 @@ inline Row product(const Row& x, const std::vector<float>& w, const std::vector<
 inline void turn(Row* row, size_t begin, const serve::Config& c, int position) {
   const auto half = static_cast<size_t>(c.head_dim / 2);
   for (size_t i = 0; i < half; ++i) {
-    const double angle =
-        position * std::pow(c.base, -2.0 * static_cast<double>(i) / static_cast<double>(c.head_dim));
+    double turn = std::pow(c.base, -2.0 * static_cast<double>(i) / static_cast<double>(c.head_dim));
+    // Llama 3.1's text: long waves are stretched, short ones are not.
+    const double wave = 2 * std::acos(-1.0) / turn, learnt = c.stretch.context;
+    if (c.stretch.factor > 0 && wave > learnt / c.stretch.high) {
+      const double smooth = (learnt / wave - c.stretch.low) / (c.stretch.high - c.stretch.low);
+      turn = wave > learnt / c.stretch.low ? turn / c.stretch.factor
+                                           : (1 - smooth) * turn / c.stretch.factor + smooth * turn;
+    }
+    const double angle = position * turn;
     const double a = (*row)[begin + i], b = (*row)[begin + half + i];
     (*row)[begin + i] = a * std::cos(angle) - b * std::sin(angle);
     (*row)[begin + half + i] = a * std::sin(angle) + b * std::cos(angle);
