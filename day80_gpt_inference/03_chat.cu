@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // A conversation: what is said goes behind what was said before, whose keys and values are still there. Ctrl-C ends an answer, and at a
-// prompt the program. A model that has seen novels alone goes on with a line, and does not answer it.
+// prompt the program. A model that has seen novels alone goes on with a line, and does not answer it; day 81's does.
 
 #include <signal.h>
 
@@ -35,9 +35,10 @@ class Conversation {
   Conversation(const day80::Speaker& speaker, const serve::Sampling& sampling)
       : speaker_(speaker), sampling_(sampling), generator_(speaker.model, {.sequences = 1}) {}
 
-  // Says a line, and shows the answer: up to the end of a line, the end of a text, or so many tokens.
+  // Says a line, and shows the answer: up to its end, or so many tokens. Who has learnt no conversations answers up to a line's end.
   void say(const std::string& line, int most) {
-    const Ids said = speaker_.tokenizer.encode(line);
+    if (line.empty()) return;
+    Ids said = as_tokens(line, slot_ < 0);
     if (said.empty()) return;
     if (std::ssize(said) >= generator_.config().context) {
       std::printf("(that is longer than the model's context)\n");
@@ -46,6 +47,7 @@ class Conversation {
     if (slot_ >= 0 && std::ssize(ids_) + std::ssize(said) >= generator_.config().context) {
       std::printf("(the context is full: the conversation begins again)\n");
       forget();
+      said = as_tokens(line, true);
     }
     ids_.insert(ids_.end(), said.begin(), said.end());
     if (slot_ >= 0) {
@@ -54,7 +56,7 @@ class Conversation {
       slot_ = *generator_.add(said, sampling_);
     }
     interrupted = false;
-    serve::TextStream text({"\n"});
+    serve::TextStream text(is_plain() ? std::vector<std::string>{"\n"} : std::vector<std::string>{});
     std::optional<serve::Token> next;
     while (!next) next = generator_.prefill();
     for (int i = 0;;) {
@@ -66,7 +68,7 @@ class Conversation {
       std::fflush(stdout);
       const bool full = generator_.length(slot_) >= generator_.config().context;
       if (++i >= most || full || interrupted || text.stopped() ||
-          next->token == speaker_.tokenizer.end_of_text())
+          std::find(speaker_.ends.begin(), speaker_.ends.end(), next->token) != speaker_.ends.end())
         break;
       next = generator_.decode()[0];
     }
@@ -88,6 +90,15 @@ class Conversation {
   }
 
  private:
+  bool is_plain() const { return speaker_.chat.name() == "plain"; }
+  // What is said, with the marks between it and what was said before.
+  Ids as_tokens(const std::string& line, bool first) const {
+    if (is_plain()) return speaker_.tokenizer.encode(line);
+    if (first) return speaker_.chat.encode(speaker_.tokenizer, std::vector<serve::Message>{{"user", line}});
+    Ids ids = speaker_.chat.encode_more(speaker_.tokenizer, {"user", line});
+    if (ids[0] == ids_.back()) ids.erase(ids.begin());  // the answer has ended itself
+    return ids;
+  }
   void forget_slot() {
     if (slot_ >= 0) generator_.remove(slot_);
     slot_ = -1;
@@ -115,14 +126,14 @@ int main(int argc, char** argv) {
       .cpu_size = 0,
       .type = "fp32",
       .flags = {
-          day80::model_flag(),
+          day80::model_flag(), day80::template_flag(),
           days::toggle_flag("--talk", "you say the lines, until Ctrl-D; without it the program says three"),
           days::number_flag("--tokens", "of an answer, at most", 24, 1, 1 << 20),
           days::number_flag("--percent", "temperature in percent; 0: always the likeliest token", 80, 0,
                             10000),
           days::number_flag("--seed", "another one, another answer", 80, 0, int64_t{1} << 62)}};
   return days::program(argc, argv, about, [](days::Program& program) {
-    const day80::Speaker speaker = day80::speaker_of(program);
+    const day80::Speaker speaker = day80::speaker_of(program, program.choice("--template"));
     Conversation conversation(speaker,
                               {.temperature = static_cast<float>(program.number("--percent")) / 100.0f,
                                .seed = static_cast<uint64_t>(program.number("--seed"))});

@@ -4,6 +4,7 @@
 
 #include <signal.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -29,7 +30,7 @@ void interrupt(int) {
 // The text that the server has to write, from an engine alone.
 std::string expected_text(const day80::Speaker& speaker, const std::string& prompt, int tokens) {
   serve::Engine<float> engine(speaker.model, {.sequences = 1}, 1);
-  engine.submit({speaker.tokenizer.encode(prompt), tokens, {}, {speaker.tokenizer.end_of_text()}});
+  engine.submit({speaker.tokenizer.encode(prompt), tokens, {}, speaker.ends});
   serve::TextStream stream;
   std::string text;
   while (!engine.idle())
@@ -42,10 +43,14 @@ std::string expected_text(const day80::Speaker& speaker, const std::string& prom
 void serve_it(days::Program& program) {
   if (const std::string why = serve::no_http(); !why.empty()) return program.skip(why);
   signal(SIGPIPE, SIG_IGN);  // who leaves is an error of a write, and no signal
-  const day80::Speaker speaker = day80::speaker_of(program);
+  const day80::Speaker speaker = day80::speaker_of(program, program.choice("--template"));
   const auto sequences = static_cast<int>(program.number("--sequences")),
              waiting = static_cast<int>(program.number("--waiting"));
-  serve::Desk<float> desk(speaker.model, {.sequences = sequences}, static_cast<size_t>(waiting));
+  // A model of long contexts would take much memory if every text could fill its own at once. A page is 16 tokens.
+  const int of_one = (speaker.model.config.context + 15) / 16,
+            pages = std::min(sequences * of_one, sequences * 64 + of_one);
+  serve::Desk<float> desk(speaker.model, {.sequences = sequences, .pages = pages},
+                          static_cast<size_t>(waiting));
   serve::Backend backend;
   backend.submit = [&](serve::Request request) { return desk.submit(std::move(request)); };
   backend.health = [&] {
@@ -57,6 +62,10 @@ void serve_it(days::Program& program) {
            ", \"gpu\": " + (days::on_gpu() ? "true" : "false") + "}\n";
   };
   backend.tokenizer = &speaker.tokenizer;
+  backend.chat = [&](const std::vector<serve::Message>& messages) {
+    return speaker.chat.encode(speaker.tokenizer, messages);
+  };
+  backend.ends = speaker.ends;
   backend.model = "gpt";
   backend.context = speaker.model.config.context;
   const auto port = static_cast<int>(program.number("--port"));
@@ -93,7 +102,7 @@ int main(int argc, char** argv) {
       .cpu_size = 0,
       .type = "fp32",
       .flags = {
-          day80::model_flag(),
+          day80::model_flag(), day80::template_flag(),
           days::number_flag("--port", "serves there until Ctrl-C; 0: asks itself, and ends", 0, 0, 65535),
           days::path_flag("--host",
                           "listens on this address, instead of 127.0.0.1: anyone who reaches it is served"),

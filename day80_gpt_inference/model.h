@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/program.h"
@@ -15,6 +16,7 @@
 #include "gpt/loader.h"
 #include "gpt/trainer.h"
 #include "model/tokens.h"
+#include "serve/chat.h"
 #include "serve/model.h"
 
 namespace day80 {
@@ -52,11 +54,19 @@ inline std::filesystem::path train_here(const std::filesystem::path& out, days::
   return gpt::save(out, layout, state, data);
 }
 
+inline days::Flag template_flag() {
+  return days::choice_flag("--template", "of a conversation: the folder's own, or one of these",
+                           {"folder", "chatml", "llama3", "plain"});
+}
+
 struct Speaker {
   serve::Model model;
   model::Tokenizer tokenizer;
+  serve::ChatTemplate chat;
+  std::vector<int32_t> ends;  // tokens that end a text
 };
-inline Speaker speaker_of(days::Program& program) {
+// chat: a program's --template; without it nobody talks, and the folder's template may be an unknown one.
+inline Speaker speaker_of(days::Program& program, const std::string& chat = "plain") {
   std::filesystem::path folder = program.path("--model");
   if (folder.empty()) {
     const std::filesystem::path tiny = gpt::given_or_in_course("", "build/gpt/tiny"),
@@ -65,10 +75,15 @@ inline Speaker speaker_of(days::Program& program) {
     if (!found) found = gpt::newest(own);
     folder = found ? *found : train_here(own, program);
   }
-  Speaker speaker{serve::load(folder), model::Tokenizer::load(folder)};
+  serve::Model model = serve::load(folder);
+  model::Tokenizer tokenizer = model::Tokenizer::load(folder);
+  serve::ChatTemplate form = serve::ChatTemplate::of(folder, tokenizer, chat == "folder" ? "" : chat);
+  Speaker speaker{std::move(model), std::move(tokenizer), std::move(form), {}};
+  speaker.ends = speaker.chat.ends(speaker.tokenizer);
+  speaker.ends.insert(speaker.ends.end(), speaker.model.ends.begin(), speaker.model.ends.end());
   const int vocab = speaker.model.config.vocab;
   if (speaker.tokenizer.size() > vocab)
-    throw model::FileError((folder / "vocab.json").string() + ": has " +
+    throw model::FileError(folder.string() + ": its tokenizer has " +
                            std::to_string(speaker.tokenizer.size()) + " tokens, and the model " +
                            std::to_string(vocab));
   std::printf("model: %s\n", std::filesystem::relative(folder).c_str());
