@@ -136,27 +136,27 @@ def make_environment(folder, python, by_hand):
     """A virtual environment of this Python's in the folder, in place of what was there; DaysError where that cannot be. by_hand: the
     line that does without."""
     words = [python, "-m", "venv", "--clear", str(folder)]
-    created, output = _run(words)
+    created, output = run(words)
     if not created and packages.manager() == "apt-get" and "ensurepip" in output:
         if not packages.may_install():
             raise DaysError("this Python cannot make environments", packages.command(["venv"]), ENVIRONMENT)
         packages.install(["venv"])
-        created, output = _run(words)
+        created, output = run(words)
     if not created:
         raise DaysError(f"no environment for pip in {os.path.relpath(folder, paths.ROOT)}{packages.why(output)}", by_hand, ENVIRONMENT)
 
 
 def pip_install(python, wanted, what, by_hand):
-    done, output = _run([str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *wanted])
+    done, output = run([str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *wanted])
     if not done:
         raise DaysError(f"pip cannot install {what}{packages.why(output)}", by_hand, ENVIRONMENT)
 
 
 def _works(python):
-    return python.exists() and _run([str(python), "-m", "pip", "--version"])[0]
+    return python.exists() and run([str(python), "-m", "pip", "--version"])[0]
 
 
-def _run(command):
+def run(command):
     # pip gives up after 15 seconds of silence, and a registry may be silent for longer before it sends hundreds of megabytes.
     environment = {"PIP_DEFAULT_TIMEOUT": "90", **os.environ}
     try:

@@ -6,7 +6,7 @@ import re
 import tempfile
 from pathlib import Path
 
-from days_cli import arguments, console, exercises, gpu, paths, programs, results, run_build
+from days_cli import arguments, console, exercises, gpu, paths, programs, results, run_build, weights
 from days_cli.errors import ENVIRONMENT, DaysError
 
 EXERCISE = "exercise"
@@ -68,6 +68,7 @@ def says_ok(output):
 
 def run(day, backend, names, flags, checked=False):
     """Builds and runs the programs in order, what they print as it comes; the worst exit code."""
+    weights.ensure(day, names, flags)
     built, worst = build(day, names, backend, checked), 0
     for name in names:
         if name != names[0]:
