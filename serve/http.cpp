@@ -200,6 +200,7 @@ struct HttpServer::State {
     const int32_t end = backend.tokenizer->end_of_text();
     if (request.tokens.empty() && end >= 0) request.tokens.push_back(end);
     request.ends = backend.ends;
+    if (request.ends.empty() && end >= 0) request.ends = {end};
     const auto prompt = static_cast<int>(request.tokens.size()), room = backend.context - prompt;
     request.max_new = asked.max_tokens >= 0 ? asked.max_tokens
                       : kind == Kind::kChat ? room

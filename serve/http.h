@@ -23,8 +23,8 @@ struct Backend {
   std::function<std::optional<Ticket>(Request)> submit;
   std::function<std::string()> health;  // JSON
   const model::Tokenizer* tokenizer = nullptr;
-  // A conversation as tokens, up to where the model has to answer (chat.h), and those that end a text. Without a
-  // function what is said is said in lines.
+  // A conversation as tokens, up to where the model has to answer (chat.h), and the tokens that end a text. Without a function what is said
+  // is said in lines; without tokens <|endoftext|> ends it.
   std::function<std::vector<int32_t>(const std::vector<Message>&)> chat;
   std::vector<int32_t> ends;
   std::string model;  // its name
