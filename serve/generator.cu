@@ -16,6 +16,7 @@
 #include "common/util.h"
 #include "day12_layer_norm/layer_norm.h"
 #include "day12_layer_norm/rms_norm.h"
+#include "day44_gegelu/swiglu.h"
 #include "model/product.h"
 #include "serve/ops.h"
 #include "serve/pack.h"
@@ -404,7 +405,7 @@ struct Generator<T>::State {
       } else {
         with_bias(to_first, l.first_bias, Epilogue::kBias, Epilogue::kNone);
         multiply(to_first, plans.first);
-        silu_gate(first, inner, count, c.inner, stream);
+        day44::swiglu<T>({first, inner, count, c.inner}, stream);
       }
       auto down = product(inner, l.down, x, count, c.width, c.inner);
       with_bias(down, l.down_bias, Epilogue::kBiasResidual, Epilogue::kResidual);

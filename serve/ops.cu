@@ -49,16 +49,6 @@ __global__ void __launch_bounds__(kThreads)
   x[i] = T(value);
 }
 
-template <class T>
-__global__ void __launch_bounds__(kThreads) silu_gate_kernel(const T* gate_up, T* y, int64_t n, int inner) {
-  const int64_t i = index();
-  if (i >= n) return;
-  const int64_t row = i / inner, col = i % inner;
-  const float gate = static_cast<float>(gate_up[2 * row * inner + col]),
-              up = static_cast<float>(gate_up[(2 * row + 1) * inner + col]);
-  y[i] = T(gate / (1 + expf(-gate)) * up);
-}
-
 // Where row `position` of a sequence and kv head lies in keys and values.
 template <class T>
 __device__ int64_t place_of(const Attend<T>& p, const Slots& slots, int32_t slot, int position, int kv_head) {
@@ -440,12 +430,6 @@ void embed(const T* tokens, const T* positions, const Rows& rows, T* x, int coun
   CUDA_CHECK_LAUNCH();
 }
 template <class T>
-void silu_gate(const T* gate_up, T* y, int rows, int inner, cudaStream_t stream) {
-  const int64_t n = int64_t{rows} * inner;
-  silu_gate_kernel<<<blocks_of(n), kThreads, 0, stream>>>(gate_up, y, n, inner);
-  CUDA_CHECK_LAUNCH();
-}
-template <class T>
 void append(const Attend<T>& p, const Rows& rows, const Slots& slots, cudaStream_t stream) {
   const int64_t n = int64_t{p.count} * (p.heads + 2 * p.kv_heads) * (p.dim / 2);
   append_kernel<<<blocks_of(n), kThreads, 0, stream>>>(p, rows, slots, n);
@@ -479,7 +463,6 @@ void choose(const float* logits, int64_t pitch, int vocab, const int32_t* row_sl
 
 #define SERVE_OPS(T)                                                                     \
   template void embed(const T*, const T*, const Rows&, T*, int, int, int, cudaStream_t); \
-  template void silu_gate(const T*, T*, int, int, cudaStream_t);                         \
   template void append(const Attend<T>&, const Rows&, const Slots&, cudaStream_t);       \
   template void attend(const Attend<T>&, const Rows&, const Slots&, cudaStream_t)
 SERVE_OPS(float);

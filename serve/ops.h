@@ -48,10 +48,6 @@ template <class T>
 void embed(const T* tokens, const T* positions, const Rows& rows, T* x, int count, int vocab, int width,
            cudaStream_t stream);
 
-// y = silu(gate) * up of (rows, 2 inner): gate, then up.
-template <class T>
-void silu_gate(const T* gate_up, T* y, int rows, int inner, cudaStream_t stream);
-
 // A layer's attention. qkv: (rows, heads + 2 kv_heads, dim); keys, values: (pages, kv_heads, kPage, dim).
 template <class T>
 struct Attend {
