@@ -172,7 +172,7 @@ struct Block {
       days::ptx::mbarrier_wait(empty(slot), phase ^ 1);
       if (lane == 0) {
         days::ptx::mbarrier_arrive_expect_tx(full(slot), static_cast<uint32_t>((last - first) * row_bytes));
-        unsigned char* to = memory + int64_t{slot} * p.piece_bytes;
+        unsigned char* to = memory + slot * p.piece_bytes;
         for (int r = first; r < last;) {  // twice where a piece has rows of the gate and of its partner
           const int end = r < s.count ? min(last, s.count) : last;
           const auto bytes = static_cast<uint32_t>((end - r) * row_bytes);
@@ -247,12 +247,12 @@ struct Block {
 #pragma unroll
     for (int j = 0; j < kLoads / kVectors; ++j) {
       const int r = base + j * cut.groups + cut.group;
-      const bool there = r < rows && cut.group < cut.groups;
-      const uint4* const from = there ? row(r) : nullptr;
+      if (r >= rows || cut.group >= cut.groups) continue;  // the whole warp; multiply() leaves it out, too
+      const uint4* const from = row(r);
 #pragma unroll
       for (int v = 0; v < kVectors; ++v) {
         const int vector = cut.first + v * kWarpSize;
-        w[j * kVectors + v] = there && vector < cut.end ? from[vector] : make_uint4(0, 0, 0, 0);
+        w[j * kVectors + v] = vector < cut.end ? from[vector] : make_uint4(0, 0, 0, 0);
       }
     }
   }
@@ -266,7 +266,7 @@ struct Block {
   __device__ void multiply(const Stage<T>& s, const Cut& cut, uint4 (&w)[kLoads],
                            const float (&x)[kVectors][kE]) {
     constexpr int kRows = kLoads / kVectors;
-    const int rows = s.rows(), shift = shift_of(s), pieces = days::ceil_div(rows, 1 << shift);
+    const int rows = s.rows(), shift = shift_of(s), pieces = (rows + (1 << shift) - 1) >> shift;
     const int row_bytes = s.k * static_cast<int>(sizeof(T));
     float* const partial = at<float>(p.shared.partial);
     int waited = 0, released = 0, waits_slot = slot;
@@ -281,13 +281,15 @@ struct Block {
         load<kVectors>(cut, base, rows, w, [&](int r) {
           int piece = slot + (r >> shift) - released;
           if (piece >= p.pieces) piece -= p.pieces;
-          return reinterpret_cast<const uint4*>(memory + int64_t{piece} * p.piece_bytes +
+          return reinterpret_cast<const uint4*>(memory + piece * p.piece_bytes +
                                                 (r & ((1 << shift) - 1)) * row_bytes);
         });
       }
       float sum[kRows] = {};
 #pragma unroll
       for (int j = 0; j < kRows; ++j) {
+        if (base + j * cut.groups + cut.group >= rows)
+          continue;  // the whole warp, which would multiply zeros
 #pragma unroll
         for (int v = 0; v < kVectors; ++v) {
           float of[kE];
@@ -327,8 +329,10 @@ struct Block {
   }
   __device__ float row_sum(int segments, int r) const {
     const float* const partial = at<const float>(p.shared.partial) + r * segments;
+    // All of them are asked for at once, in a loop whose length is known.
     float sum = 0;
-    for (int s = 0; s < segments; ++s) sum += partial[s];
+#pragma unroll
+    for (int s = 0; s < kWarps; ++s) sum += s < segments ? partial[s] : 0.0f;
     return sum;
   }
 
@@ -370,7 +374,7 @@ struct Block {
     }
     const Cut cut = cut_of<kVectors>(s.k);
     // All that is known before the inputs are there.
-    uint4 w[kLoads];
+    uint4 w[kLoads] = {};
     if constexpr (!kRing) load_global<kVectors>(s, cut, 0, w);
     uint4 scale[kVectors], offset[kVectors];
 #pragma unroll
@@ -646,12 +650,13 @@ struct Block {
       }
       sync();
       if (splits == 1) {
-        send_attended(task.head, kWarps, parts, tag);
+        send_attended<kWarps>(task.head, kWarps, parts, tag);
       } else {
         Word* const to = p.boards.partial + (task.head * kMostSplits + task.split) * stride;
-        if (thread < p.dim) {
-          const Sum sum = sum_of(thread, kWarps, parts);
-          send_float(to, thread, sum.value, tag);
+        if (2 * thread < p.dim) {
+          const Sum sum = sum_of<kWarps>(2 * thread, kWarps, parts);
+          send_float(to, 2 * thread, sum.first, tag);
+          send_float(to, 2 * thread + 1, sum.second, tag);
           if (thread == 0) {
             send_float(to, p.dim, sum.most, tag);
             send_float(to, p.dim + 1, sum.total, tag);
@@ -666,31 +671,40 @@ struct Block {
         receive<kThreads, float>(p.boards.partial + head * kMostSplits * stride, splits * stride, tag, thread,
                                  p.pause, [&](int i, float value) { parts[i] = value; });
         sync();
-        send_attended(head, splits, parts, tag);
+        send_attended<kMostSplits>(head, splits, parts, tag);
       }
     }
   }
   struct Sum {
-    float value, most, total;
+    float first, second, most, total;
   };
-  // Element d of what `count` parts come to. A part without keys has sums of 0.
+  // Elements d and d + 1 of what `count` parts come to, at most kMost. A part without keys has sums of 0.
+  template <int kMost>
   __device__ Sum sum_of(int d, int count, const float* parts) const {
     const int stride = p.dim + 2;
-    Sum all = {0, -INFINITY, 0};
-    for (int i = 0; i < count; ++i) all.most = fmaxf(all.most, parts[i * stride + p.dim]);
-    for (int i = 0; i < count; ++i) {
-      const float of_part = parts[i * stride + p.dim];
-      const float by = of_part == all.most ? 1.0f : exp2f(of_part - all.most);
-      all.value += parts[i * stride + d] * by;
+    float most[kMost];
+    Sum all = {0, 0, -INFINITY, 0};
+#pragma unroll
+    for (int i = 0; i < kMost; ++i) {
+      most[i] = i < count ? parts[i * stride + p.dim] : -INFINITY;
+      all.most = fmaxf(all.most, most[i]);
+    }
+#pragma unroll
+    for (int i = 0; i < kMost; ++i) {
+      if (i >= count) break;
+      const float by = most[i] == all.most ? 1.0f : exp2f(most[i] - all.most);
+      all.first += parts[i * stride + d] * by;
+      all.second += parts[i * stride + d + 1] * by;
       all.total += parts[i * stride + p.dim + 1] * by;
     }
     return all;
   }
+  template <int kMost>
   __device__ void send_attended(int head, int count, const float* parts, uint32_t tag) const {
     if (2 * thread >= p.dim) return;
-    const Sum first = sum_of(2 * thread, count, parts), second = sum_of(2 * thread + 1, count, parts);
-    send_pair(p.boards.attended, head * p.dim + 2 * thread, first.value / first.total,
-              second.value / second.total, tag);
+    const Sum sum = sum_of<kMost>(2 * thread, count, parts);
+    send_pair(p.boards.attended, head * p.dim + 2 * thread, sum.first / sum.total, sum.second / sum.total,
+              tag);
   }
 
   // ---- the token ----
@@ -768,8 +782,15 @@ struct Block {
   }
 };
 
+// Where there are no bulk copies the ring's kernel is empty, and never launched.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+constexpr bool kHasRing = false;
+#else
+constexpr bool kHasRing = true;
+#endif
+
 template <class T, bool kRing>
-__global__ void __launch_bounds__(kThreads + (kRing ? kWarpSize : 0), 1) token_kernel(const Given<T> p) {
+__device__ void run_token(const Given<T>& p) {
   extern __shared__ __align__(128) unsigned char memory[];
   const int32_t slot = *p.slot;
   if (slot < 0) return;
@@ -800,6 +821,10 @@ __global__ void __launch_bounds__(kThreads + (kRing ? kWarpSize : 0), 1) token_k
   } else {
     block.compute(token, position, done);
   }
+}
+template <class T, bool kRing>
+__global__ void __launch_bounds__(kThreads + (kRing ? kWarpSize : 0), 1) token_kernel(const Given<T> p) {
+  if constexpr (!kRing || kHasRing) run_token<T, kRing>(p);
 }
 
 // Vectors of a row that a lane has, as product_of() takes them.

@@ -180,4 +180,18 @@ TEST(day80, ManyTextsWithFewSlots) {
 #endif
 }
 
+#ifdef __SIMT__
+// What a kernel whose blocks stay can do wrong.
+TEST(day80, AWordThatIsLostAndAPieceThatIsReadTooLate) {
+  const Outcome lost = run("day80_mistakes_lost_word", "");
+  EXPECT_EQ(lost.code, 1) << lost.output;
+  EXPECT_NE(lost.output.find("[simt-hang]"), std::string::npos) << lost.output;
+#ifdef DAYS_CHECKED_BUILD  // in another build the copy happens to be late enough
+  const Outcome unread = run("day80_mistakes_released_unread", "");
+  EXPECT_EQ(unread.code, 1) << unread.output;
+  EXPECT_NE(unread.output.find("[simt-race-shared]"), std::string::npos) << unread.output;
+#endif
+}
+#endif
+
 }  // namespace

@@ -203,9 +203,9 @@ TEST(persistent, WhatDoesNotFitIsRefused) {
     const Persistent<float> kernel(config, text.on_device, text.slots(), options);
   };
   const int processors = days::multiprocessors();
-  EXPECT_NO_THROW(make({.blocks = std::min(processors, 32)}));
-  EXPECT_THROW(make({.blocks = 33}), std::invalid_argument) << "32 pairs of outputs";
-  EXPECT_THROW(make({.blocks = std::min(processors + 1, 33)}), std::invalid_argument) << "not resident";
+  EXPECT_NO_THROW(make({.blocks = std::min(processors, 31)}));
+  EXPECT_THROW(make({.blocks = 32}), std::invalid_argument) << "31 pairs of logits";
+  EXPECT_THROW(make({.blocks = std::min(processors + 1, 32)}), std::invalid_argument) << "not resident";
   EXPECT_THROW(make({.blocks = -1}), std::invalid_argument);
   EXPECT_THROW(make({.keys_of_block = 0}), std::invalid_argument);
 #ifdef __SIMT__
