@@ -42,6 +42,7 @@ struct Shared {
   int raw;          // (3, dim) floats: q, k and v
   int parts;        // (the most of kWarps and kMostSplits, dim + 2) floats
   int turns;        // (dim / 2) float2: cosine and sine
+  int shapes;       // (5) Shape: divisions are slow, and this block's are those of every layer
   int layers;       // LayerOnDevice of each
   int pages;        // of the text
   int end;
@@ -69,11 +70,14 @@ struct Given {
   Marks* marks;
 };
 
-// A block's rows of a matrix: `count` from `begin` on, and as many, `apart` rows behind each, of the gate's partner.
+// A block's rows of a matrix, of k elements: `count` from `begin` on, and as many, `apart` rows behind each, of the gate's partner.
+// A row's vectors lie in warps by segments of `vectors`, and groups of warps have a row each; a piece of the ring has 2^shift rows.
+struct Shape {
+  int k, begin, count, apart, segments, groups, vectors, shift;
+};
 template <class T>
-struct Stage {
+struct Stage : Shape {
   const T* w;
-  int k, begin, count, apart;
   __device__ int rows() const { return apart > 0 ? 2 * count : count; }
   __device__ const T* row(int r) const {
     return w + int64_t{r < count ? begin + r : apart + begin + r - count} * k;
@@ -133,28 +137,34 @@ struct Block {
   }
 
   // Blocks take outputs by pairs, so that none has a part of a word.
-  __device__ Stage<T> stage_of(Kind kind, int l) const {
-    const auto share = [](const T* w, int k, int outputs, int apart) {
-      const auto pairs = outputs / 2, blocks = static_cast<int>(gridDim.x), b = static_cast<int>(blockIdx.x);
-      const int begin = 2 * (pairs * b / blocks), end = 2 * (pairs * (b + 1) / blocks);
-      return Stage<T>{w, k, begin, end - begin, apart};
-    };
-    switch (kind) {
-      case Kind::kQkv:
-        return share(layer(l).qkv, p.width, p.qkv_width, 0);
-      case Kind::kProj:
-        return share(layer(l).proj, p.heads * p.dim, p.width, 0);
-      case Kind::kFirst:
-        return share(layer(l).first, p.width, p.inner, p.gated ? p.inner : 0);
-      case Kind::kDown:
-        return share(layer(l).down, p.inner, p.width, 0);
-      default:
-        return share(p.output, p.width, p.vocab + p.vocab % 2, 0);
-    }
+  __device__ Shape shape_of(Kind kind) const {
+    const bool norm = kind != Kind::kProj && kind != Kind::kDown;
+    const int k = kind == Kind::kProj ? p.heads * p.dim : kind == Kind::kDown ? p.inner : p.width;
+    const int outputs = kind == Kind::kQkv      ? p.qkv_width
+                        : kind == Kind::kFirst  ? p.inner
+                        : kind == Kind::kOutput ? p.vocab + p.vocab % 2
+                                                : p.width;
+    const auto pairs = outputs / 2, blocks = static_cast<int>(gridDim.x), b = static_cast<int>(blockIdx.x);
+    const int begin = 2 * (pairs * b / blocks), end = 2 * (pairs * (b + 1) / blocks);
+    const int vectors = k / kE, of_lane = is_short(k) ? 1 : norm ? kNormVectors : kPlainVectors;
+    const int segments = days::ceil_div(vectors, of_lane * kWarpSize);
+    return {.k = k,
+            .begin = begin,
+            .count = end - begin,
+            .apart = kind == Kind::kFirst && p.gated ? p.inner : 0,
+            .segments = segments,
+            .groups = kWarps / segments,
+            .vectors = days::ceil_div(vectors, segments),
+            .shift = 31 - __clz(p.piece_bytes / (k * static_cast<int>(sizeof(T))))};
   }
-  // A piece of the ring has 2^shift rows.
-  __device__ int shift_of(const Stage<T>& s) const {
-    return 31 - __clz(p.piece_bytes / (s.k * static_cast<int>(sizeof(T))));
+  __device__ static bool is_short(int k) { return k <= kE * kWarpSize * kWarps; }
+  __device__ Stage<T> stage_of(Kind kind, int l) const {
+    const T* const w = kind == Kind::kOutput  ? p.output
+                       : kind == Kind::kQkv   ? layer(l).qkv
+                       : kind == Kind::kProj  ? layer(l).proj
+                       : kind == Kind::kFirst ? layer(l).first
+                                              : layer(l).down;
+    return {at<const Shape>(p.shared.shapes)[static_cast<int>(kind)], w};
   }
   __device__ void step(int* s, uint32_t* parity) const {
     if (++*s == p.pieces) {
@@ -166,7 +176,7 @@ struct Block {
   // ---- the warp that fills the ring: all weights of this block, in the order of their use ----
 
   __device__ void fill(const Stage<T>& s) {
-    const int row_bytes = s.k * static_cast<int>(sizeof(T)), rows = s.rows(), each = 1 << shift_of(s);
+    const int row_bytes = s.k * static_cast<int>(sizeof(T)), rows = s.rows(), each = 1 << s.shift;
     for (int first = 0; first < rows; first += each) {
       const int last = min(first + each, rows);
       days::ptx::mbarrier_wait(empty(slot), phase ^ 1);
@@ -232,13 +242,14 @@ struct Block {
     int segments, groups, segment, group, first,
         end;  // of the row's vectors, this lane's first, and the segment's end
   };
-  template <int kVectors>
-  __device__ Cut cut_of(int k) const {
-    const int vectors = k / kE, segments = days::ceil_div(vectors, kVectors * kWarpSize);
-    const int of_one = days::ceil_div(vectors, segments);
-    const int segment = warp % segments;
-    return {segments,        kWarps / segments,       segment,
-            warp / segments, segment * of_one + lane, min(vectors, (segment + 1) * of_one)};
+  __device__ Cut cut_of(const Shape& s) const {
+    const int group = warp / s.segments, segment = warp - group * s.segments;
+    return {s.segments,
+            s.groups,
+            segment,
+            group,
+            segment * s.vectors + lane,
+            min(s.k / kE, (segment + 1) * s.vectors)};
   }
 
   // Rows base + group, base + group + groups, ... of the stage, from memory that `row` names.
@@ -266,7 +277,7 @@ struct Block {
   __device__ void multiply(const Stage<T>& s, const Cut& cut, uint4 (&w)[kLoads],
                            const float (&x)[kVectors][kE]) {
     constexpr int kRows = kLoads / kVectors;
-    const int rows = s.rows(), shift = shift_of(s), pieces = (rows + (1 << shift) - 1) >> shift;
+    const int rows = s.rows(), shift = s.shift, pieces = (rows + (1 << shift) - 1) >> shift;
     const int row_bytes = s.k * static_cast<int>(sizeof(T));
     float* const partial = at<float>(p.shared.partial);
     int waited = 0, released = 0, waits_slot = slot;
@@ -372,7 +383,7 @@ struct Block {
                : kind == Kind::kFirst ? of.first_bias
                                       : of.down_bias;
     }
-    const Cut cut = cut_of<kVectors>(s.k);
+    const Cut cut = cut_of(s);
     // All that is known before the inputs are there.
     uint4 w[kLoads] = {};
     if constexpr (!kRing) load_global<kVectors>(s, cut, 0, w);
@@ -465,7 +476,7 @@ struct Block {
   template <bool kNorm, class Take>
   __device__ void product_of(Kind kind, int l, uint32_t tag, const Take& take) {
     const Stage<T> s = stage_of(kind, l);
-    if (s.k <= kE * kWarpSize * kWarps) {
+    if (is_short(s.k)) {
       product<1, kNorm>(kind, s, l, tag, take);
     } else {
       product<kNorm ? kNormVectors : kPlainVectors, kNorm>(kind, s, l, tag, take);
@@ -798,6 +809,8 @@ __device__ void run_token(const Given<T>& p) {
   Block<T, kRing> block{p, memory, thread, thread % kWarpSize, thread / kWarpSize};
   const int32_t token = p.slots.last[slot], position = p.slots.lengths[slot];
   const uint32_t done = days::ptx::ld_relaxed_gpu(p.tokens_done);
+  if (thread < 5)
+    block.template at<Shape>(p.shared.shapes)[thread] = block.shape_of(static_cast<Kind>(thread));
   for (int i = thread; i < p.layer_count; i += kThreads)
     block.template at<LayerOnDevice<T>>(p.shared.layers)[i] = p.layers[i];
   for (int i = thread; i < days::ceil_div(position + 1, kPage); i += kThreads)
@@ -930,6 +943,7 @@ Persistent<T>::Persistent(const Config& config, const ModelOnDevice<T>& model, c
     s.raw = take(3 * c.head_dim, 4);
     s.parts = take(std::max(kWarps, kMostSplits) * (c.head_dim + 2), 4);
     s.turns = take(c.head_dim / 2, 8);
+    s.shapes = take(5, sizeof(Shape));
     s.layers = take(c.layers, sizeof(LayerOnDevice<T>));
     s.pages = take(slots.most_pages, 4);
     s.end = used;

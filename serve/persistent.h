@@ -87,7 +87,7 @@ class Persistent {
   bool ring_ = false;
   int blocks_ = 0, pieces_ = 0, most_splits_ = 1;
   size_t shared_ = 0;
-  std::array<int, 12> shared_layout_{};
+  std::array<int, 13> shared_layout_{};
   days::DeviceMemory memory_;  // layers, words, counters
 };
 
