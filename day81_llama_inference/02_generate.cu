@@ -98,8 +98,11 @@ void answer(const Speaker& speaker, days::Program& program) {
 
 template <class T>
 void nats(const Speaker& speaker, days::Program& program) {
-  const std::string text(
-      model::MappedFile(gpt::given_or_in_course("", "corpus/austen.txt")).bytes().substr(0, 1 << 16));
+  const model::MappedFile novels(gpt::given_or_in_course("", "corpus/austen.txt"));
+  const size_t begin = novels.bytes().find("It is a truth universally acknowledged");
+  days::require(begin != std::string_view::npos,
+                "corpus/austen.txt has no \"Pride and Prejudice\"; its bytes are", novels.bytes().size());
+  const std::string text(novels.bytes().substr(begin, 1 << 16));
   Ids ids = speaker.tokenizer.encode(text);
   const auto count = static_cast<size_t>(program.number("--nats"));
   days::require(count <= ids.size(), "tokens of the novel's beginning are at most", ids.size());
