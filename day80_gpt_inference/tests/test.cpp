@@ -18,7 +18,7 @@ using days::program_tests::last_line;
 using days::program_tests::Outcome;
 using days::program_tests::run;
 
-#ifdef __SIMT__
+#if defined(__SIMT__) && !defined(DAYS_CHECKED_BUILD)  // which sees races in any order
 const std::vector<std::string> kOrders = {"normal", "reversed", "shuffle:1"};
 #else
 const std::vector<std::string> kOrders = {"normal"};

@@ -197,12 +197,13 @@ class Fake(support.Case):
         ended = programs.run([self.program("if os.fork(): os._exit(0)\nimport time\ntime.sleep(60)")], seconds=30)
         self.assertEqual((ended.code, ended.stopped), (0, ""))
 
-    # Says what it reads, and each Ctrl-C; the third ends it.
+    # Says what it reads, and each Ctrl-C; the third ends it. A terminal forgets what it has not shown yet when Ctrl-C comes, so tests wait for
+    # the ends of lines.
     TALKS = """import signal
 seen = []
 def interrupted(*_):
     seen.append(1)
-    print("interrupted", len(seen), flush=True)
+    os.write(1, f"interrupted {len(seen)}\\n".encode())  # at once: the next Ctrl-C may come in the middle of a print
     if len(seen) == 3: sys.exit(0)
 if len(sys.argv) == 1: signal.signal(signal.SIGINT, interrupted)
 tell.write('begin\\n')
@@ -232,9 +233,10 @@ for line in sys.stdin: print("heard", line.strip(), flush=True)
         return said.decode().replace("^C", "").split("\r\n")
 
     def test_ctrl_c_is_the_programs(self):
-        lines = self.talk([], ("ready", b"hello\n"), ("heard hello", b"\x03"), ("interrupted 1", b"\x03"), ("interrupted 2", b"\x03"))
+        lines = self.talk([], ("ready\r\n", b"hello\n"), ("heard hello\r\n", b"\x03"), ("interrupted 1\r\n", b"\x03"),
+                          ("interrupted 2\r\n", b"\x03"))
         self.assertEqual([line for line in lines if line], ["ready", "hello", "heard hello", "interrupted 1", "interrupted 2", "interrupted 3", "code 0"])
-        lines = self.talk(["dies"], ("ready", b"\x03"))
+        lines = self.talk(["dies"], ("ready\r\n", b"\x03"))
         self.assertIn("interrupted itself", lines)
 
     def test_a_signal_to_the_command_alone_reaches_the_program(self):

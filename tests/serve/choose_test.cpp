@@ -28,14 +28,15 @@ std::vector<int32_t> draw(const Logits& logits, const serve::Choice& choice, int
     positions.push_back(i);
   }
   const days::DeviceBuffer<float> on_device(rows);
-  const days::DeviceMemory choices(sizeof choice);
-  CUDA_CHECK(cudaMemcpy(choices.data(), &choice, sizeof choice, cudaMemcpyHostToDevice));
+  const std::vector<serve::Choice> alike(positions.size(), choice);
+  const days::DeviceMemory choices(alike.size() * sizeof choice);
+  CUDA_CHECK(cudaMemcpy(choices.data(), alike.data(), choices.size(), cudaMemcpyHostToDevice));
   const std::vector<int32_t> zeros(positions.size());
-  const days::DeviceBuffer<int32_t> at(positions), slot(zeros), lengths(std::vector<int32_t>(1)),
-      last(std::vector<int32_t>(1)), chosen(positions.size());
+  // Row i is slot i's, since a slot's state is written by one row alone.
+  const days::DeviceBuffer<int32_t> at(positions), lengths(zeros), last(zeros), chosen(positions.size());
   const days::DeviceMemory memory(serve::choose_bytes(draws, vocab));
   memory.fill(0, nullptr);
-  serve::choose(on_device.data(), vocab + kPitch, vocab, slot.data(), at.data(),
+  serve::choose(on_device.data(), vocab + kPitch, vocab, at.data(), at.data(),
                 {lengths.data(), last.data(), static_cast<serve::Choice*>(choices.data()), nullptr, 0},
                 chosen.data(), draws, {memory.data(), draws}, false, nullptr);
   return chosen.download();
