@@ -199,13 +199,17 @@ class Fake(support.Case):
 
     # Says what it reads, and each Ctrl-C; the third ends it. A terminal forgets what it has not shown yet when Ctrl-C comes, so tests wait for
     # the ends of lines.
-    TALKS = """import signal
-seen = []
-def interrupted(*_):
-    seen.append(1)
-    os.write(1, f"interrupted {len(seen)}\\n".encode())  # at once: the next Ctrl-C may come in the middle of a print
-    if len(seen) == 3: sys.exit(0)
-if len(sys.argv) == 1: signal.signal(signal.SIGINT, interrupted)
+    TALKS = """import signal, threading
+def interrupted():  # a handler in Python waits for the read to end where the signal comes just before it
+    for n in 1, 2, 3:
+        signal.sigwait({signal.SIGINT})
+        os.write(1, f"interrupted {n}\\n".encode())
+    os._exit(0)
+if len(sys.argv) == 1:
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    threading.Thread(target=interrupted, daemon=True).start()
+else:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 tell.write('begin\\n')
 print("ready", flush=True)
 for line in sys.stdin: print("heard", line.strip(), flush=True)

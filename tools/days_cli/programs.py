@@ -138,24 +138,29 @@ def run(command, environment=None, cwd=None, step_seconds=None, seconds=None, te
 def run_here(command):
     """Runs the program in the terminal's foreground, with our input and output; an Ended without output. Ctrl-C is the program's: it may end
     an answer and not the program. KeyboardInterrupt where the program ends by it."""
+    process = None
+
+    def interrupted(*_):
+        if process and not _in_foreground():  # a terminal sends it to the program, too
+            process.send_signal(signal.SIGINT)
+
     progress = _Progress()
-    process = _start(command, progress, subprocess.Popen, None)
+    before = signal.signal(signal.SIGINT, interrupted)  # not an exception, as a second one may come while the first is served
     try:
-        while process.returncode is None:
-            try:
-                process.wait()
-            except KeyboardInterrupt:
-                if not _in_foreground():  # a terminal sends it to the program, too
-                    process.send_signal(signal.SIGINT)
-        if process.returncode == -signal.SIGINT:
-            raise KeyboardInterrupt
-    except BaseException:  # what ends us alone does not reach the program
-        process.terminate()
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(2)
-        process.kill()
+        process = _start(command, progress, subprocess.Popen, None)
         process.wait()
+    except BaseException:  # what ends us alone does not reach the program
+        if process:
+            process.terminate()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(2)
+            process.kill()
+            process.wait()
         raise
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if process.returncode == -signal.SIGINT:
+        raise KeyboardInterrupt
     return progress.ended(process)
 
 
