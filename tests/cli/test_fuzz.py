@@ -32,7 +32,8 @@ TRIES = int(os.environ.get("FUZZ_TRIES", "300"))
 SECONDS = 30  # a try that takes longer hangs
 
 # What ./days is made of; neither what was built nor the learner's own files.
-_COPIED = ("CMakeLists.txt", "CMakePresets.json", "README.md", "bench", "cmake", "common", "days", "docs", "simt", "tools")
+_COPIED = ("CMakeLists.txt", "CMakePresets.json", "README.md", "bench", "cmake", "common", "days", "docs", "gpt", "model", "serve", "simt",
+           "tools")
 
 # A compiler, a linker, ar and the program that they make, in one: what it makes is a copy of itself.
 _TOOL = """#!/bin/sh
