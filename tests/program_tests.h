@@ -19,6 +19,17 @@
 
 namespace days::program_tests {
 
+#ifdef DAYS_CHECKED_BUILD
+inline constexpr bool kChecked = true;
+#else
+inline constexpr bool kChecked = false;
+#endif
+#ifdef __SIMT__
+inline const std::vector<std::string> kOrders = {"normal", "reversed", "shuffle:1"};
+#else
+inline const std::vector<std::string> kOrders = {"normal"};
+#endif
+
 struct Outcome {
   int code = -1;
   std::string output;  // stdout and stderr, in the order of writing
@@ -48,6 +59,34 @@ inline std::string last_line(const std::string& text) {
                      end - (begin == std::string::npos ? 0 : begin));
 }
 
+// Runs a program that has to end well. Returns what it printed.
+inline std::string runs_well(const std::string& program, const std::string& flags,
+                             const std::string& order = "shuffle:1", bool may_skip = true) {
+  const Outcome outcome = run(program, "SIMT_ORDER=" + order, flags);
+  EXPECT_EQ(outcome.code, 0) << outcome.output;
+  const std::string last = last_line(outcome.output);
+  EXPECT_TRUE(last.starts_with("ok: ") || (may_skip && last.starts_with("skip: "))) << outcome.output;
+  EXPECT_EQ(outcome.output.find("[simt-"), std::string::npos) << outcome.output;
+  return outcome.output;
+}
+// The same in each order; in one where the build is checked, which sees races in any.
+inline void runs_well_in_any_order(const std::string& program, const std::string& flags,
+                                   bool may_skip = true) {
+  for (const std::string& order : kOrders) {
+    runs_well(program, flags, order, may_skip);
+    if (kChecked) return;
+  }
+}
+// Runs a program that has to refuse, for a reason that it says. Returns its exit code.
+inline int refuses(const std::string& program, const std::string& flags, const std::string& because) {
+  const Outcome outcome = run(program, "", flags);
+  EXPECT_NE(outcome.code, 0) << outcome.output;
+  std::string text = outcome.output;  // sentences are wrapped
+  for (size_t place; (place = text.find("\n  ")) != std::string::npos;) text.replace(place, 3, " ");
+  EXPECT_NE(text.find(because), std::string::npos) << "lacks: " << because << "\n" << outcome.output;
+  return outcome.code;
+}
+
 // The texts behind `// plain:` or `// checked:` in a mistake's file.
 inline std::vector<std::string> expected(const std::filesystem::path& file, const std::string& build) {
   std::vector<std::string> texts;
@@ -70,13 +109,7 @@ inline std::vector<std::filesystem::path> files(const std::filesystem::path& fol
 class RunsWell : public testing::Test {
  public:
   RunsWell(std::string program, std::string order) : program_(std::move(program)), order_(std::move(order)) {}
-  void TestBody() override {
-    const Outcome outcome = run(program_, "SIMT_ORDER=" + order_);
-    ASSERT_EQ(outcome.code, 0) << outcome.output;
-    const std::string last = last_line(outcome.output);
-    EXPECT_TRUE(last.rfind("ok: ", 0) == 0 || last.rfind("skip: ", 0) == 0) << outcome.output;
-    EXPECT_EQ(outcome.output.find("[simt-"), std::string::npos) << outcome.output;
-  }
+  void TestBody() override { runs_well(program_, "", order_); }
 
  private:
   std::string program_, order_;
@@ -98,11 +131,6 @@ class IsNoticed : public testing::Test {
   }
 
  private:
-#ifdef DAYS_CHECKED_BUILD
-  static constexpr bool kChecked = true;
-#else
-  static constexpr bool kChecked = false;
-#endif
   std::string program_;
   std::filesystem::path file_;
 };
@@ -133,12 +161,7 @@ inline bool register_all(const std::string& day, const char* file, int line) {
     const std::string stem = path.stem().string();
     if (stem.size() < 4 || stem[2] != '_' || stem.find_first_not_of("0123456789") != 2) continue;
     const std::string program = day + "_" + stem.substr(3);
-#ifdef __SIMT__
-    const std::vector<std::string> orders = {"normal", "reversed", "shuffle:1"};
-#else
-    const std::vector<std::string> orders = {"normal"};
-#endif
-    for (const std::string& order : orders)
+    for (const std::string& order : kOrders)
       add(stem.substr(3) + "/order_" + order.substr(0, order.find(':')),
           [program, order] { return new RunsWell(program, order); });
   }

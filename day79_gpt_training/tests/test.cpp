@@ -28,33 +28,15 @@
 namespace {
 
 namespace fs = std::filesystem;
+using days::program_tests::kChecked;
 using days::program_tests::last_line;
 using days::program_tests::Outcome;
 using days::program_tests::run;
+using days::program_tests::runs_well;
 using Ids = std::vector<int32_t>;
 
-#ifdef DAYS_CHECKED_BUILD
-constexpr bool kChecked = true;
-#else
-constexpr bool kChecked = false;
-#endif
-
-// Returns what it printed.
-std::string runs_well(const std::string& program, const std::string& flags,
-                      const std::string& order = "shuffle:1") {
-  const Outcome outcome = run(program, "SIMT_ORDER=" + order, flags);
-  EXPECT_EQ(outcome.code, 0) << outcome.output;
-  const std::string last = last_line(outcome.output);
-  EXPECT_TRUE(last.starts_with("ok: ") || last.starts_with("skip: ")) << outcome.output;
-  EXPECT_EQ(outcome.output.find("[simt-"), std::string::npos) << outcome.output;
-  return outcome.output;
-}
 void refuses(const std::string& program, const std::string& flags, int code, const std::string& because) {
-  const Outcome outcome = run(program, "", flags);
-  EXPECT_EQ(outcome.code, code) << outcome.output;
-  std::string text = outcome.output;  // sentences are wrapped
-  for (size_t at; (at = text.find("\n  ")) != std::string::npos;) text.replace(at, 3, " ");
-  EXPECT_NE(text.find(because), std::string::npos) << "lacks: " << because << "\n" << outcome.output;
+  EXPECT_EQ(days::program_tests::refuses(program, flags, because), code) << flags;
 }
 
 // Sums have a fixed order, so that of threads changes no digit. A checked build sees races in whatever order it runs.

@@ -17,22 +17,7 @@ namespace fs = std::filesystem;
 using days::program_tests::last_line;
 using days::program_tests::Outcome;
 using days::program_tests::run;
-
-#if defined(__SIMT__) && !defined(DAYS_CHECKED_BUILD)  // which sees races in any order
-const std::vector<std::string> kOrders = {"normal", "reversed", "shuffle:1"};
-#else
-const std::vector<std::string> kOrders = {"normal"};
-#endif
-
-void runs_well(const std::string& program, const std::string& flags) {
-  for (const std::string& order : kOrders) {
-    const Outcome outcome = run(program, "SIMT_ORDER=" + order, flags);
-    EXPECT_EQ(outcome.code, 0) << outcome.output;
-    const std::string last = last_line(outcome.output);
-    EXPECT_TRUE(last.starts_with("ok: ") || last.starts_with("skip: ")) << outcome.output;
-    EXPECT_EQ(outcome.output.find("[simt-"), std::string::npos) << outcome.output;
-  }
-}
+using days::program_tests::runs_well_in_any_order;
 
 // A model that has learnt nothing, in a folder as day 79 writes it.
 class Speaking : public model::Scratch {
@@ -54,11 +39,7 @@ class Speaking : public model::Scratch {
   std::string model() const { return "--model " + at_.string(); }
   const fs::path& at() const { return at_; }
   void refuses(const std::string& flags, const std::string& because) {
-    const Outcome outcome = run("day80_generate", "", flags);
-    EXPECT_NE(outcome.code, 0) << outcome.output;
-    std::string text = outcome.output;  // sentences are wrapped
-    for (size_t place; (place = text.find("\n  ")) != std::string::npos;) text.replace(place, 3, " ");
-    EXPECT_NE(text.find(because), std::string::npos) << "lacks: " << because << "\n" << outcome.output;
+    days::program_tests::refuses("day80_generate", flags, because);
   }
   // What stands behind the model's name, up to the first line of numbers.
   std::string text_of(const std::string& flags) {
@@ -73,8 +54,8 @@ class Speaking : public model::Scratch {
 };
 
 TEST_F(Speaking, EachRungSaysTheSame) {
-  runs_well("day80_generate", model() + " --tokens 6");
-  runs_well("day80_generate", model() + " --tokens 3 --percent 0 --precision bf16");
+  runs_well_in_any_order("day80_generate", model() + " --tokens 6");
+  runs_well_in_any_order("day80_generate", model() + " --tokens 3 --percent 0 --precision bf16");
   const std::string graph = text_of("--tokens 20");
   EXPECT_EQ(text_of("--tokens 20 --rung cached"), graph);
   EXPECT_EQ(text_of("--tokens 20 --rung again"), graph);
@@ -121,7 +102,7 @@ TEST_F(Speaking, ANewTextIsWrittenWhereNoModelIs) {
 
 // Three lines; the context of 64 tokens is full on the way. Of answers nothing is known but that they are there.
 TEST_F(Speaking, AConversationKeepsWhatWasSaid) {
-  runs_well("day80_chat", model() + " --tokens 5");
+  runs_well_in_any_order("day80_chat", model() + " --tokens 5");
   std::ofstream(folder() / "lines") << "It was\n\nand a truth\n" << std::string(70, '\x01') << "\nit was\n";
   const std::string from = " < " + (folder() / "lines").string();
   const Outcome outcome = run("day80_chat", "", model() + " --talk --tokens 30" + from);
@@ -157,19 +138,19 @@ echo code $?
 
 // It says skip where the build found no cpp-httplib.
 TEST_F(Speaking, AServerSaysWhatTheEngineSays) {
-  runs_well("day80_serve", model());
+  runs_well_in_any_order("day80_serve", model());
 }
 
 // Each rung compares itself with the others.
 TEST(day80, EachRungOfAStep) {
-  runs_well("day80_speed", "--batch 1 --context 20");
+  runs_well_in_any_order("day80_speed", "--batch 1 --context 20");
   const Outcome whole = run("day80_speed", "", "--precision fp32 --batch 2");
   EXPECT_EQ(whole.code, 0) << whole.output;
   EXPECT_NE(whole.output.find("needs weights of 16 bits"), std::string::npos) << whole.output;
 }
 
 TEST(day80, ManyTextsWithFewSlots) {
-  runs_well("day80_many", "");
+  runs_well_in_any_order("day80_many", "");
 #ifdef __SIMT__
   for (const auto& [mistake, because] :
        {std::pair{"batches", "steps"}, {"slot_kept", "tokens of all texts"}}) {

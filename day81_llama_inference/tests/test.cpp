@@ -17,28 +17,14 @@
 namespace {
 
 namespace fs = std::filesystem;
+using days::program_tests::kChecked;
 using days::program_tests::last_line;
 using days::program_tests::Outcome;
+using days::program_tests::refuses;
 using days::program_tests::run;
 
-#if defined(__SIMT__) && !defined(DAYS_CHECKED_BUILD)  // which sees races in any order
-const std::vector<std::string> kOrders = {"normal", "reversed", "shuffle:1"};
-#else
-const std::vector<std::string> kOrders = {"normal"};
-#endif
-#ifdef DAYS_CHECKED_BUILD
-constexpr bool kChecked = true;
-#else
-constexpr bool kChecked = false;
-#endif
-
 void runs_well(const std::string& program, const std::string& flags) {
-  for (const std::string& order : kOrders) {
-    const Outcome outcome = run(program, "SIMT_ORDER=" + order, flags);
-    EXPECT_EQ(outcome.code, 0) << outcome.output;
-    EXPECT_TRUE(last_line(outcome.output).starts_with("ok: ")) << outcome.output;
-    EXPECT_EQ(outcome.output.find("[simt-"), std::string::npos) << outcome.output;
-  }
+  days::program_tests::runs_well_in_any_order(program, flags, false);
 }
 
 // A model that has learnt nothing, as llama.cpp would write it.
@@ -54,13 +40,6 @@ class Speaking : public model::Scratch {
   }
   fs::path file() const { return folder() / "tiny.gguf"; }
   std::string model() const { return "--model " + file().string(); }
-  void refuses(const std::string& program, const std::string& flags, const std::string& because) {
-    const Outcome outcome = run(program, "", flags);
-    EXPECT_NE(outcome.code, 0) << outcome.output;
-    std::string text = outcome.output;  // sentences are wrapped
-    for (size_t place; (place = text.find("\n  ")) != std::string::npos;) text.replace(place, 3, " ");
-    EXPECT_NE(text.find(because), std::string::npos) << "lacks: " << because << "\n" << outcome.output;
-  }
 };
 
 TEST_F(Speaking, FromAFileToAnAnswer) {
