@@ -24,18 +24,12 @@ namespace {
 
 using Ids = std::vector<int32_t>;
 
-template <class T>
-serve::Token first_of(serve::Generator<T>& generator) {
-  for (;;)
-    if (const auto first = generator.prefill()) return *first;
-}
-
 // The token behind `ids`, as if nothing of them were known, and its logits.
 template <class T>
 int32_t again(serve::Generator<T>& generator, const Ids& ids, const serve::Sampling& sampling,
               std::vector<float>* logits) {
   const int slot = *generator.add(ids, sampling);
-  const int32_t token = first_of(generator).token;
+  const int32_t token = serve::first_token(generator).token;
   *logits = generator.logits(slot);
   generator.remove(slot);
   return token;
@@ -77,7 +71,7 @@ void generate(days::Program& program) {
     if (rung == "again") {
       token = again(generator, ids, sampling, &these);
     } else {
-      token = i == 0 ? first_of(generator).token : generator.decode()[0].token;
+      token = i == 0 ? serve::first_token(generator).token : generator.decode()[0].token;
     }
     // The first token is the prompt's.
     if (i > 0) seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

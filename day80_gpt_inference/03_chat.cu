@@ -57,18 +57,17 @@ class Conversation {
     }
     interrupted = false;
     serve::TextStream text(is_plain() ? std::vector<std::string>{"\n"} : std::vector<std::string>{});
-    std::optional<serve::Token> next;
-    while (!next) next = generator_.prefill();
+    serve::Token next = serve::first_token(generator_);
     for (int i = 0;;) {
-      if (next->token < 0) throw std::runtime_error("the model's numbers are NaN or infinite");
-      ids_.push_back(next->token);
+      if (next.token < 0) throw std::runtime_error("the model's numbers are NaN or infinite");
+      ids_.push_back(next.token);
       logits_ = generator_.logits(slot_);
-      if (next->token < speaker_.tokenizer.size())
-        std::printf("%s", text.add(speaker_.tokenizer.bytes(next->token)).c_str());
+      if (next.token < speaker_.tokenizer.size())
+        std::printf("%s", text.add(speaker_.tokenizer.bytes(next.token)).c_str());
       std::fflush(stdout);
       const bool full = generator_.length(slot_) >= generator_.config().context;
       if (++i >= most || full || interrupted || text.stopped() ||
-          std::find(speaker_.ends.begin(), speaker_.ends.end(), next->token) != speaker_.ends.end())
+          std::find(speaker_.ends.begin(), speaker_.ends.end(), next.token) != speaker_.ends.end())
         break;
       next = generator_.decode()[0];
     }
@@ -80,7 +79,7 @@ class Conversation {
     if (ids_.empty()) return program.skip("nothing was said");
     forget_slot();
     const int slot = *generator_.add(std::span(ids_).first(ids_.size() - 1), sampling_);
-    while (!generator_.prefill()) continue;
+    serve::first_token(generator_);
     const std::vector<float> expected = generator_.logits(slot);
     generator_.remove(slot);
     float most = 0;

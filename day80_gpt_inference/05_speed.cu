@@ -7,7 +7,6 @@
 // since a step's time does not depend on them.
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <deque>
@@ -36,17 +35,6 @@ Ids some_ids(int count, int vocab, uint64_t seed) {
     ids.push_back(static_cast<int32_t>(days::uniform_integer(seed, i, 0, vocab)));
   return ids;
 }
-double seconds_of(const days::Callable<>& work) {
-  const auto begin = std::chrono::steady_clock::now();
-  work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
-template <class T>
-serve::Token first_of(serve::Generator<T>& generator) {
-  for (;;)
-    if (const auto first = generator.prefill()) return *first;
-}
-
 // A text and the logits that each of its tokens was chosen from.
 struct Trace {
   Ids tokens;
@@ -57,7 +45,7 @@ template <class T>
 Trace trace_of(serve::Generator<T>& generator, const Ids& prompt) {
   Trace trace;
   const int slot = *generator.add(prompt, {});
-  trace.tokens.push_back(first_of(generator).token);
+  trace.tokens.push_back(serve::first_token(generator).token);
   trace.logits.push_back(generator.logits(slot));
   for (int i = 0; i < kChecked; ++i) {
     trace.tokens.push_back(generator.decode()[0].token);
@@ -72,7 +60,7 @@ Trace again_of(serve::Generator<T>& generator, Ids prompt, const Ids& tokens) {
   Trace trace;
   for (const int32_t token : tokens) {
     const int slot = *generator.add(prompt, {});
-    trace.tokens.push_back(first_of(generator).token);
+    trace.tokens.push_back(serve::first_token(generator).token);
     trace.logits.push_back(generator.logits(slot));
     generator.remove(slot);
     prompt.push_back(token);
@@ -199,9 +187,9 @@ class Speed {
       Row row{rung.name, generator.launches(1) - 1, generator.step_bytes(1, context), {}, false};
       std::vector<double> seconds;
       for (int run = 0; days::on_gpu() && run < std::min(10, runs()); ++run)
-        seconds.push_back(seconds_of([&] {
+        seconds.push_back(days::cpu_seconds([&] {
           const int slot = *generator.add(some_ids(context, c.vocab, 1), {});
-          first_of(generator);
+          serve::first_token(generator);
           generator.remove(slot);
         }));
       row.timing = days::summarize(seconds);
@@ -221,7 +209,7 @@ class Speed {
     while (generator.has_prompts()) generator.prefill();
     std::vector<double> seconds;
     for (int i = 0; i < steps; ++i) {
-      const double took = seconds_of([&] { generator.decode(); });
+      const double took = days::cpu_seconds([&] { generator.decode(); });
       if (days::on_gpu() && i > 0) seconds.push_back(took);
     }
     for (const int slot : slots) generator.remove(slot);
@@ -255,7 +243,7 @@ class Speed {
     std::vector<double> seconds;
     for (int run = 0; run < 12; ++run) {
       const int slot = *generator.add(prompt, {});
-      const double took = seconds_of([&] { first_of(generator); });
+      const double took = days::cpu_seconds([&] { serve::first_token(generator); });
       generator.remove(slot);
       if (run > 1) seconds.push_back(took);
     }

@@ -34,8 +34,7 @@ class Slots {
     const auto slot = generator_.add(wish.prompt, wish.sampling);
     days::require(slot.has_value(), "no slot is free; of those that are taken", taken_);
     ++taken_;
-    for (;;)
-      if (const auto first = generator_.prefill()) return *first;
+    return serve::first_token(generator_);
   }
   bool has_free() const { return generator_.free_slots() > 0; }
   // The next token of each text that has a slot.

@@ -59,14 +59,7 @@ void answer(const Speaker& speaker, days::Program& program) {
   std::vector<float> logits;
   Ids written;
   for (bool going = true; going;) {
-    int32_t token;
-    if (written.empty()) {
-      auto first = generator.prefill();
-      while (!first) first = generator.prefill();
-      token = first->token;
-    } else {
-      token = generator.decode()[0].token;
-    }
+    const int32_t token = written.empty() ? serve::first_token(generator).token : generator.decode()[0].token;
     if (token < 0) throw std::runtime_error("the model's numbers are NaN or infinite");
     logits = generator.logits(slot);
     written.push_back(token);
@@ -86,7 +79,7 @@ void answer(const Speaker& speaker, days::Program& program) {
   generator.remove(slot);
   ids.insert(ids.end(), written.begin(), written.end() - 1);
   const int anew = *generator.add(ids, {});
-  while (!generator.prefill()) continue;
+  serve::first_token(generator);
   const std::vector<float> expected = generator.logits(anew);
   float greatest = 0;
   for (const float value : expected) greatest = std::max(greatest, std::abs(value));

@@ -4,7 +4,6 @@
 // Each rung of day 80's ladder takes its turn. Without a GPU two layers of it are computed, and nothing is timed.
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <string>
@@ -66,12 +65,6 @@ serve::Model random_model(const serve::Config& c) {
   return model;
 }
 
-double seconds_of(const days::Callable<>& work) {
-  const auto begin = std::chrono::steady_clock::now();
-  work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
-
 template <class T>
 void speed(days::Program& program) {
   const bool timed = days::on_gpu();
@@ -85,10 +78,6 @@ void speed(days::Program& program) {
       ids.push_back(
           static_cast<int32_t>(days::uniform_integer(81, static_cast<uint64_t>(i), 0, config.vocab)));
     return ids;
-  };
-  const auto prefill = [](serve::Generator<T>& generator) {
-    for (;;)
-      if (const auto first = generator.prefill()) return first->token;
   };
   for (const int context : contexts) {
     const std::string part = "behind " + std::to_string(context) + " tokens";
@@ -104,11 +93,11 @@ void speed(days::Program& program) {
       serve::Generator<T> generator(model, {.sequences = 1, .pages = pages, .step = step});
       Ids text = prompt_of(context);
       const int slot = *generator.add(text, {});
-      int32_t token = prefill(generator);
+      int32_t token = serve::first_token(generator).token;
       std::vector<double> seconds;
       for (int i = 0; i < steps; ++i) {
         text.push_back(token);
-        seconds.push_back(seconds_of([&] { token = generator.decode()[0].token; }));
+        seconds.push_back(days::cpu_seconds([&] { token = generator.decode()[0].token; }));
         days::require(token >= 0, "numbers are NaN or infinite behind tokens:", text.size());
       }
       const std::vector<float> logits = generator.logits(slot);
@@ -118,7 +107,7 @@ void speed(days::Program& program) {
       if (timed) program.row(name_of(step), days::summarize(seconds));
       // The last token's logits, beside those of the whole text at once.
       const int anew = *generator.add(text, {});
-      static_cast<void>(prefill(generator));
+      serve::first_token(generator);
       const std::vector<float> expected = generator.logits(anew);
       float most = 0;
       for (const float value : expected) most = std::max(most, std::abs(value));
@@ -133,7 +122,7 @@ void speed(days::Program& program) {
   std::vector<double> seconds;
   for (int i = 0; i < 12; ++i) {
     const int slot = *generator.add(prompt_of(512), {});
-    seconds.push_back(seconds_of([&] { static_cast<void>(prefill(generator)); }));
+    seconds.push_back(days::cpu_seconds([&] { serve::first_token(generator); }));
     generator.remove(slot);
   }
   program.table({.unit = "token", .units = 512, .part = "prompt of 512"});

@@ -38,10 +38,7 @@ constexpr model::Path kPath = model::Path::kAutomatic;
 #endif
 
 template <class T>
-struct DeviceLayer {
-  T *norm1, *norm1_bias, *qkv, *qkv_bias, *proj, *proj_bias, *norm2, *norm2_bias, *first, *first_bias, *down,
-      *down_bias;
-  T *keys, *values;
+struct DeviceLayer : LayerOnDevice<T> {
   Kept few_qkv, few_proj, few_first, few_down;  // of a fused step
 };
 
@@ -132,10 +129,8 @@ struct Generator<T>::State {
     }
     std::fill_n(here.table(), int64_t{s.sequences} * most_pages, 0);
     if (size.step == Step::kPersistent) {
-      ModelOnDevice<T> all{tokens, positions, output, norm, norm_bias, {}, frequency};
-      for (const DeviceLayer<T>& l : layers)
-        all.layers.push_back({l.norm1, l.norm1_bias, l.qkv, l.qkv_bias, l.proj, l.proj_bias, l.norm2,
-                              l.norm2_bias, l.first, l.first_bias, l.down, l.down_bias, l.keys, l.values});
+      const ModelOnDevice<T> all{tokens,   positions, output, norm, norm_bias, {layers.begin(), layers.end()},
+                                 frequency};
       persistent = std::make_unique<Persistent<T>>(config, all, slots());
     }
     for (int rows = 1; size.step != Step::kCached; rows = std::min(2 * rows, s.sequences)) {

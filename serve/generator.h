@@ -124,4 +124,11 @@ class Generator {
   std::unique_ptr<State> state_;
 };
 
+// Computes prompts until a text has its first token, and returns that. A prompt has to wait.
+template <class T>
+Token first_token(Generator<T>& generator) {
+  for (;;)
+    if (const auto first = generator.prefill()) return *first;
+}
+
 }  // namespace serve

@@ -7,6 +7,7 @@
 #include "common/dependent.h"
 #include "common/ptx.h"
 #include "common/random.h"
+#include "common/reduce.cuh"
 #include "common/ticket.cuh"
 #include "common/util.h"
 
@@ -16,7 +17,6 @@ namespace {
 using days::kWarpSize;
 
 constexpr int kThreads = 256;
-constexpr unsigned kAll = 0xffffffffu;
 
 unsigned blocks_of(int64_t n) {
   return days::grid_of(n, kThreads, "serve");
@@ -120,18 +120,16 @@ __global__ void __launch_bounds__(kWarps* kWarpSize) attend_kernel(Attend<T> p, 
     }
     float greatest = score;
     for (int other = kWarpSize / 2; other > 0; other /= 2)
-      greatest = fmaxf(greatest, __shfl_xor_sync(kAll, greatest, other));
+      greatest = fmaxf(greatest, __shfl_xor_sync(days::kFullWarp, greatest, other));
     const float now = fmaxf(most, greatest);
     const float shrinks = expf(most - now);
     const float weight = key < keys ? expf(score - now) : 0;
-    float added = weight;
-    for (int other = kWarpSize / 2; other > 0; other /= 2) added += __shfl_xor_sync(kAll, added, other);
-    total = total * shrinks + added;
+    total = total * shrinks + days::warp_reduce(weight, days::Sum{});
     for (int e = 0; e < kEach; ++e) sum[e] *= shrinks;
     const int here = min(kWarpSize, keys - begin);
     for (int j = 0; j < here; ++j) {
-      const float of_key = __shfl_sync(kAll, weight, j);
-      const int64_t value = __shfl_sync(kAll, at, j);
+      const float of_key = __shfl_sync(days::kFullWarp, weight, j);
+      const int64_t value = __shfl_sync(days::kFullWarp, at, j);
       for (int e = 0; e < kEach; ++e)
         if (const int d = e * kWarpSize + lane; d < p.dim)
           sum[e] += of_key * static_cast<float>(p.values[value + d]);
@@ -185,11 +183,7 @@ __device__ float gumbel(uint64_t seed, int id) {
 
 // The greatest of all threads' keys, for all of them.
 __device__ uint64_t greatest_of(uint64_t key, uint64_t* shared) {
-  unsigned long long most = key;
-  for (int other = kWarpSize / 2; other > 0; other /= 2) {
-    const unsigned long long theirs = __shfl_xor_sync(kAll, most, other);
-    most = theirs > most ? theirs : most;
-  }
+  const unsigned long long most = days::warp_reduce(static_cast<unsigned long long>(key), days::Max{});
   __syncthreads();
   if (threadIdx.x % kWarpSize == 0) shared[threadIdx.x / kWarpSize] = most;
   __syncthreads();
@@ -244,12 +238,12 @@ __device__ uint64_t least_of(const ForKeys& for_keys, int k, Select& s) {
       for (int i = 0; i < kEach; ++i) own += s.counts[top - i];
       int up_to = own;
       for (int by = 1; by < kWarpSize; by *= 2) {
-        const int theirs = __shfl_up_sync(kAll, up_to, by);
+        const int theirs = __shfl_up_sync(days::kFullWarp, up_to, by);
         if (thread >= by) up_to += theirs;
       }
       int missing = s.missing;
       __syncwarp();
-      const bool few = __shfl_sync(kAll, up_to, kWarpSize - 1) < missing;
+      const bool few = __shfl_sync(days::kFullWarp, up_to, kWarpSize - 1) < missing;
       if (few) {
         s.done = true;  // at the first digit: there are fewer keys than k
       } else if (up_to >= missing && up_to - own < missing) {

@@ -11,6 +11,7 @@
 #include "common/attention/tensor.cuh"
 #include "common/check.h"
 #include "common/ptx.h"
+#include "common/reduce.cuh"
 #include "common/util.h"
 #include "serve/ops.h"
 
@@ -18,15 +19,15 @@ namespace serve {
 namespace {
 
 constexpr int kWarps = 4, kThreads = kWarps * days::kWarpSize, kRows = 16, kKeys = 64;
-constexpr unsigned kAll = 0xffffffffu;
 
 // Of the four lanes that have a row.
 __device__ float greatest_of_four(float value) {
-  for (int other = 1; other <= 2; other *= 2) value = fmaxf(value, __shfl_xor_sync(kAll, value, other));
+  for (int other = 1; other <= 2; other *= 2)
+    value = fmaxf(value, __shfl_xor_sync(days::kFullWarp, value, other));
   return value;
 }
 __device__ float sum_of_four(float value) {
-  for (int other = 1; other <= 2; other *= 2) value += __shfl_xor_sync(kAll, value, other);
+  for (int other = 1; other <= 2; other *= 2) value += __shfl_xor_sync(days::kFullWarp, value, other);
   return value;
 }
 

@@ -9,6 +9,7 @@
 #include "common/check.h"
 #include "common/dependent.h"
 #include "common/ptx.h"
+#include "common/reduce.cuh"
 #include "common/util.h"
 #include "common/vector.cuh"
 #include "day75_weight_only_matmul/weights.cuh"
@@ -17,13 +18,6 @@ namespace serve {
 namespace {
 
 using days::kWarpSize;
-
-constexpr unsigned kAll = 0xffffffffu;
-
-__device__ float sum_of_warp(float value) {
-  for (int other = kWarpSize / 2; other > 0; other /= 2) value += __shfl_xor_sync(kAll, value, other);
-  return value;
-}
 
 constexpr int kBeginThreads = 256;
 
@@ -97,7 +91,7 @@ struct Normal {
 #pragma unroll
         for (int e = 0; e < 8; ++e) sum += static_cast<float>(vec[e]);
       });
-      sum = sum_of_warp(sum) / static_cast<float>(k);
+      sum = days::warp_reduce(sum, days::Sum{}) / static_cast<float>(k);
     }
     const float mean_of_row = sum;
     float of_squares = 0;
@@ -108,7 +102,7 @@ struct Normal {
         of_squares += off * off;
       }
     });
-    const float by = 1 / sqrtf(sum_of_warp(of_squares) / static_cast<float>(k) + eps);
+    const float by = 1 / sqrtf(days::warp_reduce(of_squares, days::Sum{}) / static_cast<float>(k) + eps);
     for_each(x, vectors, lane, [&](const days::Vec<T>& vec, int v) {
       const days::Vec<T> scale = days::load16(gamma + 8 * v);
       days::Vec<T> to;
@@ -450,12 +444,12 @@ __global__ void __launch_bounds__(kAttendThreads)
       if (key_of(turn, i) <= position)
 #pragma unroll
         for (int e = 0; e < 8; ++e) dot += q[e] * static_cast<float>(keys[i][e]);
-      for (int other = kLanes / 2; other > 0; other /= 2) dot += __shfl_xor_sync(kAll, dot, other);
+      dot = days::warp_reduce<kLanes>(dot, days::Sum{});
       if (key_of(turn, i) <= position) score[i] = dot;
       greatest = fmaxf(greatest, score[i]);
     }
     for (int other = kWarpSize / 2; other >= kLanes; other /= 2)
-      greatest = fmaxf(greatest, __shfl_xor_sync(kAll, greatest, other));
+      greatest = fmaxf(greatest, __shfl_xor_sync(days::kFullWarp, greatest, other));
     const float shrinks = expf(most - greatest);
     all *= shrinks;
 #pragma unroll
@@ -471,9 +465,9 @@ __global__ void __launch_bounds__(kAttendThreads)
     most = greatest;
   }
   for (int other = kWarpSize / 2; other >= kLanes; other /= 2) {
-    all += __shfl_xor_sync(kAll, all, other);
+    all += __shfl_xor_sync(days::kFullWarp, all, other);
 #pragma unroll
-    for (int e = 0; e < 8; ++e) sum[e] += __shfl_xor_sync(kAll, sum[e], other);
+    for (int e = 0; e < 8; ++e) sum[e] += __shfl_xor_sync(days::kFullWarp, sum[e], other);
   }
   if (lane < kLanes)
 #pragma unroll

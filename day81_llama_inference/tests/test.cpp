@@ -90,7 +90,7 @@ TEST_F(Speaking, TransformersSayTheSame) {
   const std::vector<int32_t> ids = model::Tokenizer::load(at).encode(text);
   serve::Generator<float> generator(serve::load(at), {.sequences = 1});
   const int slot = *generator.add(ids, {});
-  while (!generator.prefill()) continue;
+  serve::first_token(generator);
   {
     std::ofstream out(folder() / "logits");
     out.precision(9);

@@ -20,55 +20,11 @@ using serve::Config;
 using serve::Generator;
 using serve::Model;
 using serve::Sampling;
+using serve_test::small_gpt;
+using serve_test::small_grouped;
+using serve_test::small_llama;
+using serve_test::some_ids;
 using Ids = std::vector<int32_t>;
-
-Config small_gpt() {
-  return {.layers = 2,
-          .width = 64,
-          .heads = 2,
-          .kv_heads = 2,
-          .head_dim = 32,
-          .inner = 128,
-          .vocab = 61,
-          .padded_vocab = 64,
-          .context = 48};
-}
-// Three heads that share one of keys, whose dimension is not the width's share.
-Config small_llama() {
-  return {.layers = 2,
-          .width = 96,
-          .heads = 3,
-          .kv_heads = 1,
-          .head_dim = 64,
-          .inner = 136,
-          .vocab = 70,
-          .padded_vocab = 72,
-          .context = 48,
-          .norm = serve::Norm::kRms,
-          .inner_kind = serve::Inner::kSwiGlu,
-          .places = serve::Places::kTurned,
-          .eps = 1e-5f,
-          .base = 1000,
-          .has_biases = false};
-}
-// Two heads of keys, each with two of queries: which reads which can be wrong.
-Config small_grouped() {
-  Config config = small_llama();
-  config.heads = 4;
-  config.kv_heads = 2;
-  return config;
-}
-Ids some_ids(int count, int vocab, uint64_t seed) {
-  Ids ids;
-  for (int i = 0; i < count; ++i)
-    ids.push_back(static_cast<int32_t>(days::uniform_integer(seed, static_cast<uint64_t>(i), 0, vocab)));
-  return ids;
-}
-template <class T>
-serve::Token first_of(Generator<T>& generator) {
-  for (;;)
-    if (const auto first = generator.prefill()) return *first;
-}
 
 // The greatest difference from the reference, as a part of the reference's greatest logit.
 template <class T>
@@ -77,7 +33,7 @@ double error_of(const Model& model, const serve::Size& size, int prompt, int ste
   Ids ids = some_ids(prompt, model.config.vocab, 7);
   std::vector<std::vector<float>> got;
   const int slot = *generator.add(ids, {});
-  ids.push_back(first_of(generator).token);
+  ids.push_back(serve::first_token(generator).token);
   got.push_back(generator.logits(slot));
   for (int i = 0; i < steps; ++i) {
     const auto next = generator.decode();
@@ -182,7 +138,7 @@ TEST(serve, FewerBitsAreWhatTheySay) {
     const Ids ids = some_ids(12, config.vocab, 3);
     const int slot = *generator.add(Ids(ids.begin(), ids.end() - 4), {});
     Ids text(ids.begin(), ids.end() - 4);
-    text.push_back(first_of(generator).token);
+    text.push_back(serve::first_token(generator).token);
     std::vector<float> got;
     for (int i = 0; i < 4; ++i) {
       text.push_back(generator.decode()[0].token);
@@ -191,7 +147,7 @@ TEST(serve, FewerBitsAreWhatTheySay) {
     text.pop_back();
     generator.remove(slot);
     const int again = *generator.add(text, {});
-    first_of(generator);
+    serve::first_token(generator);
     const std::vector<float> expected = generator.logits(again);
     const auto most = static_cast<double>(*std::max_element(expected.begin(), expected.end()));
     for (size_t i = 0; i < got.size(); ++i)
@@ -225,7 +181,7 @@ TEST(serve, ATrainedModelSaysWhatTrainingSays) {
   static_cast<void>(generator.add(ids, {}));
   for (int i = 0; i < 20; ++i) {
     const std::vector<float> logits = trainer.next(ids);
-    const int32_t token = i == 0 ? first_of(generator).token : generator.decode()[0].token;
+    const int32_t token = i == 0 ? serve::first_token(generator).token : generator.decode()[0].token;
     EXPECT_EQ(token, std::max_element(logits.begin(), logits.end()) - logits.begin()) << "token " << i;
     ids.push_back(token);
   }
@@ -336,7 +292,7 @@ TEST(serve, AReusedSlotKnowsNothingOfTheLastText) {
   const Ids prompt = some_ids(18, 70, 1);
   const auto run = [&] {
     const int slot = *generator.add(prompt, {});
-    Ids ids{first_of(generator).token};
+    Ids ids{serve::first_token(generator).token};
     for (int i = 0; i < 6; ++i) ids.push_back(generator.decode()[0].token);
     generator.remove(slot);
     return ids;
@@ -353,8 +309,8 @@ TEST(serve, ATextGoesOn) {
   Generator<float> generator(model, {.sequences = 2, .chunk = 4, .pages = 4});
   Ids ids = some_ids(5, 70, 1);
   const int slot = *generator.add(ids, {}), other = *generator.add(some_ids(9, 70, 2), {});
-  ids.push_back(first_of(generator).token);
-  static_cast<void>(first_of(generator));
+  ids.push_back(serve::first_token(generator).token);
+  static_cast<void>(serve::first_token(generator));
   EXPECT_THROW(generator.extend(slot, Ids{70}), std::invalid_argument);
   EXPECT_THROW(generator.extend(slot, some_ids(43, 70, 3)), std::invalid_argument) << "49 of 48";
   for (int turn = 0; turn < 3; ++turn) {
@@ -365,13 +321,13 @@ TEST(serve, ATextGoesOn) {
     ASSERT_TRUE(generator.extend(slot, more));
     EXPECT_THROW(generator.extend(slot, more), std::invalid_argument) << "it waits";
     ids.insert(ids.end(), more.begin(), more.end());
-    ids.push_back(first_of(generator).token);
+    ids.push_back(serve::first_token(generator).token);
     const std::vector<float> got = generator.logits(slot);
     const serve_test::Row expected = serve_test::reference(model, ids)[ids.size() - 2];
     for (size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(static_cast<double>(got[i]), expected[i], 3e-5);
   }
   EXPECT_TRUE(generator.extend(other, some_ids(8, 70, 4))) << "its page has room";
-  static_cast<void>(first_of(generator));
+  static_cast<void>(serve::first_token(generator));
   EXPECT_FALSE(generator.extend(other, some_ids(20, 70, 4))) << "needs more pages than are free";
   generator.remove(slot);
   EXPECT_TRUE(generator.extend(other, some_ids(20, 70, 4)));
@@ -430,7 +386,7 @@ TEST(serve, AModelThatIsBrokenSaysSo) {
   model.weights.layers[0].down[0] = std::numeric_limits<float>::quiet_NaN();
   Generator<float> generator(model, {.sequences = 1});
   static_cast<void>(generator.add(Ids{1, 2}, {.temperature = 1}));
-  EXPECT_EQ(first_of(generator).token, -1);
+  EXPECT_EQ(serve::first_token(generator).token, -1);
 }
 
 TEST(serve, NoStepTakesMemory) {

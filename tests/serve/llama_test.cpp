@@ -95,7 +95,7 @@ TEST_F(Llama, LogitsAreTheReferences) {
   const auto expected = serve_test::reference(model(true), ids);
   serve::Generator<float> generator(made, {.sequences = 4, .chunk = 7});
   const int slot = *generator.add(ids, {});
-  while (!generator.prefill()) continue;
+  serve::first_token(generator);
   const std::vector<float> logits = generator.logits(slot);
   double most = 0;
   for (const double value : expected.back()) most = std::max(most, std::abs(value));
@@ -136,7 +136,7 @@ TEST_F(Llama, TurnsAreStretched) {
   const auto expected = serve_test::reference(reference, ids).back();
   serve::Generator<float> generator(made, {.sequences = 1});
   const int slot = *generator.add(ids, {});
-  while (!generator.prefill()) continue;
+  serve::first_token(generator);
   const std::vector<float> logits = generator.logits(slot);
   for (size_t i = 0; i < logits.size(); ++i)
     ASSERT_NEAR(static_cast<double>(logits[i]), expected[i], 1e-4) << i;

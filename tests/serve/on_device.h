@@ -38,8 +38,7 @@ class OnDevice {
                                   put(l.first_bias), put(l.down), put(l.down_bias), put(of_cache),
                                   put(of_cache)});
     std::vector<float> turns;
-    for (int i = 0; i < config.head_dim / 2; ++i)
-      turns.push_back(static_cast<float>(std::pow(config.base, -2.0 * i / config.head_dim)));
+    for (const double turn : serve::turns_of(config)) turns.push_back(static_cast<float>(turn));
     turns_ = days::DeviceBuffer<float>(turns);
     on_device.frequency = turns_.data();
   }

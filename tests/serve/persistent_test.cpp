@@ -20,44 +20,21 @@ using serve::Config;
 using serve::Model;
 using serve::Persistent;
 using serve::PersistentOptions;
+using serve_test::some_ids;
 using Ahead = PersistentOptions::Ahead;
 using Ids = std::vector<int32_t>;
 using Rows = std::vector<std::vector<float>>;
 
 Config gpt() {
-  return {.layers = 2,
-          .width = 64,
-          .heads = 2,
-          .kv_heads = 2,
-          .head_dim = 32,
-          .inner = 136,
-          .vocab = 61,
-          .padded_vocab = 64,
-          .context = 48};
+  Config config = serve_test::small_gpt();
+  config.inner = 136;
+  return config;
 }
-// Four heads of queries and two of keys; rows that are longer than those of the width.
+// Rows that are longer than those of the width.
 Config llama() {
-  return {.layers = 2,
-          .width = 96,
-          .heads = 4,
-          .kv_heads = 2,
-          .head_dim = 64,
-          .inner = 72,
-          .vocab = 70,
-          .padded_vocab = 72,
-          .context = 48,
-          .norm = serve::Norm::kRms,
-          .inner_kind = serve::Inner::kSwiGlu,
-          .places = serve::Places::kTurned,
-          .eps = 1e-5f,
-          .base = 1000,
-          .has_biases = false};
-}
-Ids some_ids(int count, int vocab, uint64_t seed) {
-  Ids ids;
-  for (int i = 0; i < count; ++i)
-    ids.push_back(static_cast<int32_t>(days::uniform_integer(seed, static_cast<uint64_t>(i), 0, vocab)));
-  return ids;
+  Config config = serve_test::small_grouped();
+  config.inner = 72;
+  return config;
 }
 template <class T>
 Rows run(serve_test::OnDevice<T>& text, const Persistent<T>& kernel, const Ids& ids) {

@@ -117,6 +117,50 @@ inline std::vector<Row> reference(const serve::Model& model, std::span<const int
   return logits;
 }
 
+// Models of two layers, as small as lets every part of them count.
+inline serve::Config small_gpt() {
+  return {.layers = 2,
+          .width = 64,
+          .heads = 2,
+          .kv_heads = 2,
+          .head_dim = 32,
+          .inner = 128,
+          .vocab = 61,
+          .padded_vocab = 64,
+          .context = 48};
+}
+// Three heads that share one of keys, whose dimension is not the width's share.
+inline serve::Config small_llama() {
+  return {.layers = 2,
+          .width = 96,
+          .heads = 3,
+          .kv_heads = 1,
+          .head_dim = 64,
+          .inner = 136,
+          .vocab = 70,
+          .padded_vocab = 72,
+          .context = 48,
+          .norm = serve::Norm::kRms,
+          .inner_kind = serve::Inner::kSwiGlu,
+          .places = serve::Places::kTurned,
+          .eps = 1e-5f,
+          .base = 1000,
+          .has_biases = false};
+}
+// Two heads of keys, each with two of queries: which reads which can be wrong.
+inline serve::Config small_grouped() {
+  serve::Config config = small_llama();
+  config.heads = 4;
+  config.kv_heads = 2;
+  return config;
+}
+inline std::vector<int32_t> some_ids(int count, int vocab, uint64_t seed) {
+  std::vector<int32_t> ids;
+  for (int i = 0; i < count; ++i)
+    ids.push_back(static_cast<int32_t>(days::uniform_integer(seed, static_cast<uint64_t>(i), 0, vocab)));
+  return ids;
+}
+
 // Weights that let every part of the model count: a matrix keeps the size of what it multiplies.
 inline serve::Model random_model(const serve::Config& c, bool tied, uint64_t seed) {
   serve::Model model{c, {}};
