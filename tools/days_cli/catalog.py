@@ -145,6 +145,8 @@ def used_by(day):
 
 # What `uses:` may name beside days: the products and the files of a model, a GPT made of them, and what writes with it.
 LIBRARIES = {"model": "model/*.cu", "model_files": "model/*.cpp", "gpt": "gpt/*.c*", "serve": "serve/*.c*"}
+LIBRARY_FOLDERS = tuple(sorted({words.partition("/")[0] for words in LIBRARIES.values()}))
+READ_JSON = LIBRARIES.keys() - {"model"}
 
 
 def used_words(day):

@@ -78,8 +78,8 @@ def source_of_test(labels):
     return source_of(f"{day}_*/**/*", *more)
 
 
-# The libraries model/, gpt/ and serve/, and the days of whose blocks its kernels are made.
-_MODEL = ("model/**/*", "gpt/*", "serve/*", "tests/model/*", "tests/serve/*", "day39_*/*", "day66_*/*", "day67_*/*")
+# The libraries of kernels above the days, their tests, and the days of whose blocks model/'s kernels are made.
+_MODEL = (*(f"{folder}/**/*" for name in catalog.LIBRARY_FOLDERS for folder in (name, f"tests/{name}")), "day39_*/*", "day66_*/*", "day67_*/*")
 
 
 def _in_python(day):

@@ -16,7 +16,7 @@ from __future__ import annotations
 import hashlib
 import re
 
-from days_cli import ladders, python_ladders
+from days_cli import catalog, ladders, python_ladders
 from days_cli.ladders import plain
 
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"', re.MULTILINE)
@@ -24,7 +24,7 @@ _NAME = re.compile(r"(?<!<)(?<!, )\b(?:struct|class|union|enum)\s+([A-Za-z_]\w*)
 _WORDS = set("alignas class const decltype define else endif enum for if ifdef ifndef include inline noexcept once operator pragma "
              "requires return sizeof static_assert static_cast struct template typename undef union using while".split())
 _ELSEWHERE = ("simt/", "common/harness/")
-_LIBRARIES = re.compile(r"(model|gpt|serve)/[^/]+$")  # folders of kernels above the days
+_LIBRARIES = re.compile(rf"(?:{'|'.join(catalog.LIBRARY_FOLDERS)})/[^/]+$")  # folders of kernels above the days
 
 
 def _depth(text):

@@ -319,7 +319,7 @@ def build_programs(day, sources, backend, checked=False):
     """The paths of a day's programs, each of one .cu file, brought up to date together: {source: path}."""
     maker = Cuda() if backend == "cuda" else Simt(checked)
     more = [*_used(day), _core(), settings.load()["program"]]
-    includes = toolchain.json_flags() if {"model_files", "gpt", "serve"} & set(day.front_matter().get("uses", [])) else []
+    includes = toolchain.json_flags() if catalog.READ_JSON & set(day.front_matter().get("uses", [])) else []
     server = settings.load()["http"]["source"]
     flags, link = toolchain.http_flags() if server in more else ([], [])
     steps = {source: maker.program("programs/" + _program_name(source), [source, *more], includes=includes, more=link, own={server: flags})
