@@ -22,7 +22,7 @@ struct Offsets {
   int x = 0, gamma = 0, y = 0;
 };
 
-// gamma, beta and the outputs; x holds values(p, count, inputs).
+// gamma, beta and the outputs, of RMS norm those that it has; x holds values(p, count, inputs).
 template <class Values>
 auto matrices(Values values, Offsets past = {}) {
   return [=](auto& p, days::Shape s, days::Inputs& in) {
@@ -31,9 +31,9 @@ auto matrices(Values values, Offsets past = {}) {
     p.eps = static_cast<float>(days::scalar("eps", 1e-5));
     p.x = values(p, s[0] * s[1], in) + past.x;
     p.gamma = in.normal("gamma", s[1]) + past.gamma;
-    p.beta = in.normal("beta", s[1]);
+    if constexpr (requires { p.beta; }) p.beta = in.normal("beta", s[1]);
     p.y = in.output("y", s[0], s[1]) + past.y;
-    p.mean = in.output("mean", s[0]);
+    if constexpr (requires { p.mean; }) p.mean = in.output("mean", s[0]);
     p.rstd = in.output("rstd", s[0]);
   };
 }
@@ -94,10 +94,33 @@ auto special_rows() {
   };
 }
 
+// The inputs of both norms.
+template <class L>
+L norms(const L& ladder) {
+  return ladder.inputs(matrices(random_values()))
+      .hostile("a mean far from 0", matrices(far_from_zero()))
+      .hostile("huge", matrices(huge_values()))
+      .hostile("special rows", matrices(special_rows()))
+      .hostile("misaligned x", matrices(random_values(), {.x = 1}))
+      .hostile("misaligned gamma", matrices(random_values(), {.gamma = 1}))
+      .hostile("misaligned y", matrices(random_values(), {.y = 3}))
+      .hostile("in place", [](auto& p, days::Shape s, days::Inputs& in) {
+        p.rows = s[0];
+        p.cols = s[1];
+        p.eps = 0.5f;
+        p.y = in.normal("y", s[0] * s[1]).as(s[0], s[1]);
+        p.x = p.y;
+        p.gamma = in.normal("gamma", s[1]);
+        if constexpr (requires { p.beta; }) p.beta = in.normal("beta", s[1]);
+        if constexpr (requires { p.mean; }) p.mean = in.output("mean", s[0]);
+        p.rstd = in.output("rstd", s[0]);
+      });
+}
+
 const auto layer_norm =
-    days::ladder<LayerNorm>("layer_norm")
-        .extents({"rows", "cols"})
-        .types<float, days::half, days::bf16>()
+    norms(days::ladder<LayerNorm>("layer_norm")
+              .extents({"rows", "cols"})
+              .types<float, days::half, days::bf16>())
         .variant("naive", LAUNCHER(layer_norm_naive))
         .variant("shared", LAUNCHER(layer_norm_shared))
         .variant("welford", LAUNCHER(layer_norm_welford))
@@ -143,25 +166,6 @@ const auto layer_norm =
                 {2048, 32768}},
                {.over = "cols"})
         .show({{128, 4096}})
-        .inputs(matrices(random_values()))
-        .hostile("a mean far from 0", matrices(far_from_zero()))
-        .hostile("huge", matrices(huge_values()))
-        .hostile("special rows", matrices(special_rows()))
-        .hostile("misaligned x", matrices(random_values(), {.x = 1}))
-        .hostile("misaligned gamma", matrices(random_values(), {.gamma = 1}))
-        .hostile("misaligned y", matrices(random_values(), {.y = 3}))
-        .hostile("in place",
-                 [](auto& p, days::Shape s, days::Inputs& in) {
-                   p.rows = s[0];
-                   p.cols = s[1];
-                   p.eps = 0.5f;
-                   p.y = in.normal("y", s[0] * s[1]).as(s[0], s[1]);
-                   p.x = p.y;
-                   p.gamma = in.normal("gamma", s[1]);
-                   p.beta = in.normal("beta", s[1]);
-                   p.mean = in.output("mean", s[0]);
-                   p.rstd = in.output("rstd", s[0]);
-                 })
         .traffic([](const auto& p) {
           const double elements = 1.0 * p.rows * p.cols;
           return days::reads(p.x, elements) + days::reads(p.gamma, p.cols) + days::reads(p.beta, p.cols) +
@@ -260,20 +264,6 @@ const auto layer_norm_backward =
         .lesson(
             "sums over rows belong to blocks that stay: one line of partial sums a block, not one a row.");
 
-// x, gamma and the outputs of RMS norm; x holds values(p, count, inputs).
-template <class Values>
-auto rms_matrices(Values values, Offsets past = {}) {
-  return [=](auto& p, days::Shape s, days::Inputs& in) {
-    p.rows = s[0];
-    p.cols = s[1];
-    p.eps = static_cast<float>(days::scalar("eps", 1e-5));
-    p.x = values(p, s[0] * s[1], in) + past.x;
-    p.gamma = in.normal("gamma", s[1]) + past.gamma;
-    p.y = in.output("y", s[0], s[1]) + past.y;
-    p.rstd = in.output("rstd", s[0]);
-  };
-}
-
 // Squares have one sign, so that their sum's error is relative, and half of it the root's. Where they are of few bits, the roundings
 // of a thread that adds many of them lean one way: they grow with the columns and not with their root.
 double rms_epsilons(int cols) {
@@ -294,9 +284,7 @@ struct OfRms {
 };
 
 const auto rms_norm =
-    days::ladder<RmsNorm>("rms_norm")
-        .extents({"rows", "cols"})
-        .types<float, days::half, days::bf16>()
+    norms(days::ladder<RmsNorm>("rms_norm").extents({"rows", "cols"}).types<float, days::half, days::bf16>())
         .variant("rms_warp", LAUNCHER(rms_norm_warp))
         .variant("rms_registers", LAUNCHER(rms_norm_registers))
         .needs(kColsOfRegisters, kWholeRows)
@@ -341,23 +329,6 @@ const auto rms_norm =
                 {8192, 8192},
                 {4096, 16384}})
         .show({{128, 4096}})
-        .inputs(rms_matrices(random_values()))
-        .hostile("a mean far from 0", rms_matrices(far_from_zero()))
-        .hostile("huge", rms_matrices(huge_values()))
-        .hostile("special rows", rms_matrices(special_rows()))
-        .hostile("misaligned x", rms_matrices(random_values(), {.x = 1}))
-        .hostile("misaligned gamma", rms_matrices(random_values(), {.gamma = 1}))
-        .hostile("misaligned y", rms_matrices(random_values(), {.y = 3}))
-        .hostile("in place",
-                 [](auto& p, days::Shape s, days::Inputs& in) {
-                   p.rows = s[0];
-                   p.cols = s[1];
-                   p.eps = 0.5f;
-                   p.y = in.normal("y", s[0] * s[1]).as(s[0], s[1]);
-                   p.x = p.y;
-                   p.gamma = in.normal("gamma", s[1]);
-                   p.rstd = in.output("rstd", s[0]);
-                 })
         .traffic([](const auto& p) {
           const double elements = 1.0 * p.rows * p.cols;
           return days::reads(p.x, elements) + days::reads(p.gamma, p.cols) + days::writes(p.y, elements) +

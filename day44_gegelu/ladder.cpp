@@ -220,8 +220,25 @@ L sizes(const L& ladder) {
       .show({{32, 2048}});
 }
 
+template <class Layout, class L>
+L outputs(const L& ladder) {
+  return sizes(ladder)
+      .inputs(random_forward())
+      .hostile("special gates", forward<Layout>(kSpecialGate))
+      .hostile("special values", forward<Layout>(kSpecialValue))
+      .hostile("special pairs", forward<Layout>(kSpecialBoth))
+      .hostile("up to 30 either way", forward<Layout>(kFarOut))
+      .hostile("misaligned x", forward<Layout>(kNormal, 1, 0))
+      .hostile("misaligned y", forward<Layout>(kNormal, 0, 3))
+      .traffic([](const auto& p) {
+        const double n = 1.0 * p.rows * p.cols;
+        return days::reads(p.x, 2 * n) + days::writes(p.y, n);
+      })
+      .tolerance(OfGates{4});
+}
+
 const auto geglu =
-    sizes(days::ladder<Geglu>("geglu").types<float, days::half, days::bf16>())
+    outputs<Halves>(days::ladder<Geglu>("geglu").types<float, days::half, days::bf16>())
         .variant("unfused", LAUNCHER(geglu_unfused))
         .workspace(LAUNCHER(unfused_workspace))
         .variant("fused", LAUNCHER(geglu_fused))
@@ -229,22 +246,10 @@ const auto geglu =
         .needs(kAlignedHalves)
         .reference(LAUNCHER(geglu_reference))
         .parallel(LAUNCHER(geglu_parallel))
-        .inputs(random_forward())
-        .hostile("special gates", forward<Halves>(kSpecialGate))
-        .hostile("special values", forward<Halves>(kSpecialValue))
-        .hostile("special pairs", forward<Halves>(kSpecialBoth))
-        .hostile("up to 30 either way", forward<Halves>(kFarOut))
-        .hostile("misaligned x", forward<Halves>(kNormal, 1, 0))
-        .hostile("misaligned y", forward<Halves>(kNormal, 0, 3))
-        .traffic([](const auto& p) {
-          const double n = 1.0 * p.rows * p.cols;
-          return days::reads(p.x, 2 * n) + days::writes(p.y, n);
-        })
-        .tolerance(OfGates{4})
         .lesson("halves side by side: neighbours load neighbours, as long as a row's half is whole vectors.");
 
 const auto gegelu =
-    sizes(days::ladder<Gegelu>("gegelu").types<float, days::half, days::bf16>())
+    outputs<Pairs>(days::ladder<Gegelu>("gegelu").types<float, days::half, days::bf16>())
         .variant("strided", LAUNCHER(gegelu_strided))
         .variant("pairs", LAUNCHER(gegelu_pairs))
         .needs(kAlignedPairs)
@@ -255,19 +260,7 @@ const auto gegelu =
         .needs(kAligned)
         .reference(LAUNCHER(gegelu_reference))
         .parallel(LAUNCHER(gegelu_parallel))
-        .inputs(random_forward())
-        .hostile("special gates", forward<Pairs>(kSpecialGate))
-        .hostile("special values", forward<Pairs>(kSpecialValue))
-        .hostile("special pairs", forward<Pairs>(kSpecialBoth))
-        .hostile("up to 30 either way", forward<Pairs>(kFarOut))
-        .hostile("misaligned x", forward<Pairs>(kNormal, 1, 0))
         .hostile("x aligned to a pair", forward<Pairs>(kNormal, 2, 0))
-        .hostile("misaligned y", forward<Pairs>(kNormal, 0, 3))
-        .traffic([](const auto& p) {
-          const double n = 1.0 * p.rows * p.cols;
-          return days::reads(p.x, 2 * n) + days::writes(p.y, n);
-        })
-        .tolerance(OfGates{4})
         .lesson("interleaved pairs: one load must take whole pairs, or every sector moves twice.");
 
 template <class Layout, class L>
@@ -322,22 +315,10 @@ const auto gegelu_backward =
         .lesson("the gradient goes out in the layout that the input came in: whole pairs again.");
 
 const auto swiglu_ladder =
-    sizes(days::ladder<Swiglu>("swiglu").types<float, days::half, days::bf16>())
+    outputs<Halves>(days::ladder<Swiglu>("swiglu").types<float, days::half, days::bf16>())
         .variant("swiglu", LAUNCHER(swiglu))
         .reference(LAUNCHER(swiglu_reference))
         .parallel(LAUNCHER(swiglu_parallel))
-        .inputs(random_forward())
-        .hostile("special gates", forward<Halves>(kSpecialGate))
-        .hostile("special values", forward<Halves>(kSpecialValue))
-        .hostile("special pairs", forward<Halves>(kSpecialBoth))
-        .hostile("up to 30 either way", forward<Halves>(kFarOut))
-        .hostile("misaligned x", forward<Halves>(kNormal, 1, 0))
-        .hostile("misaligned y", forward<Halves>(kNormal, 0, 3))
-        .traffic([](const auto& p) {
-          const double n = 1.0 * p.rows * p.cols;
-          return days::reads(p.x, 2 * n) + days::writes(p.y, n);
-        })
-        .tolerance(OfGates{4})
         .lesson("another gate, the same bytes: what is computed between load and store costs nothing.");
 
 const auto swiglu_backward =

@@ -2,31 +2,15 @@
 // The CPU's versions: the truth in double, and what a CPU does with all its cores in fp32.
 #include <cmath>
 
-#include "common/parallel.h"
 #include "day44_gegelu/formulas.h"
 #include "day44_gegelu/gegelu.h"
+#include "day44_gegelu/reference.h"
 
 namespace day44 {
 namespace {
 
-// Where the gate and the value of output i are, in each layout.
-struct Places {
-  int64_t gate, value;
-};
-template <class P>
-Places in_halves(const P& p, int64_t i) {
-  const int64_t gate = i / p.cols * 2 * p.cols + i % p.cols;
-  return {gate, gate + p.cols};
-}
 Places in_pairs(int64_t i) {
   return {2 * i, 2 * i + 1};
-}
-
-template <class P, class F>
-void on_all_cores(const P& p, F each) {
-  days::parallel_ranges(static_cast<size_t>(p.rows * p.cols), [&](size_t, size_t begin, size_t end) {
-    for (size_t i = begin; i < end; ++i) each(static_cast<int64_t>(i));
-  });
 }
 
 template <class T>
@@ -34,9 +18,6 @@ T at(const T* x, int64_t i) {
   return x[static_cast<size_t>(i)];
 }
 
-float sigmoid(float z) {
-  return 1 / (1 + std::exp(-z));
-}
 // x sigmoid(z) and its derivative, from z and that of z.
 struct Both {
   float value, slope;

@@ -2,35 +2,12 @@
 // SwiGLU on the CPU: the truth in double, and what all cores do in fp32.
 #include <cmath>
 
-#include "common/parallel.h"
 #include "day44_gegelu/formulas.h"
+#include "day44_gegelu/reference.h"
 #include "day44_gegelu/silu.h"
 #include "day44_gegelu/swiglu.h"
 
 namespace day44 {
-namespace {
-
-// Where the gate and the value of output i are.
-struct Places {
-  int64_t gate, value;
-};
-template <class P>
-Places in_halves(const P& p, int64_t i) {
-  const int64_t gate = i / p.cols * 2 * p.cols + i % p.cols;
-  return {gate, gate + p.cols};
-}
-template <class P, class F>
-void on_all_cores(const P& p, F each) {
-  days::parallel_ranges(static_cast<size_t>(p.rows * p.cols), [&](size_t, size_t begin, size_t end) {
-    for (size_t i = begin; i < end; ++i) each(static_cast<int64_t>(i));
-  });
-}
-float sigmoid(float z) {
-  return 1 / (1 + std::exp(-z));
-}
-
-}  // namespace
-
 template <class T>
 void swiglu_reference(const Swiglu<T>& p) {
   for (int64_t i = 0; i < p.rows * p.cols; ++i) {
