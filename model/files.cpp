@@ -26,6 +26,12 @@ struct Descriptor {
 
 }  // namespace
 
+std::string shape_text(const std::vector<int64_t>& shape) {
+  std::string text = "(";
+  for (const int64_t extent : shape) text += (text.size() > 1 ? ", " : "") + std::to_string(extent);
+  return text + ")";
+}
+
 MappedFile::MappedFile(const std::filesystem::path& path) : name_(path.string()) {
   const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
   if (file.number < 0) fail("cannot be opened", name_);

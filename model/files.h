@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace model {
 
@@ -18,6 +19,9 @@ class FileError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
+
+// A tensor's extents as a message says them: "(2, 3)".
+std::string shape_text(const std::vector<int64_t>& shape);
 
 // A file's bytes, mapped: pages come in as they are read. The file must not be cut short meanwhile; files that are written by
 // write_whole() never are. The bytes live as long as the MappedFile.

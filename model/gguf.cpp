@@ -57,12 +57,6 @@ Blocks blocks_of(GgufType type) {
   return {0, 0};
 }
 
-std::string shape_text(const std::vector<int64_t>& shape) {
-  std::string text = "(";
-  for (const int64_t extent : shape) text += (text.size() > 1 ? ", " : "") + std::to_string(extent);
-  return text + ")";
-}
-
 // A name from the file as it may stand in a sentence.
 std::string shown(std::string_view name) {
   std::string text = "\"";

@@ -21,12 +21,6 @@ constexpr size_t kLength = 8,
                  kMostHeader = 16'000'000;  // the format has 100 MB; models of 100,000 tensors take 10
 constexpr std::string_view kMetadata = "__metadata__";
 
-std::string shape_text(const std::vector<int64_t>& shape) {
-  std::string text = "(";
-  for (const int64_t extent : shape) text += (text.size() > 1 ? ", " : "") + std::to_string(extent);
-  return text + ")";
-}
-
 // Bytes of such a tensor; false where 64 bits cannot say it.
 bool size_of(const std::vector<int64_t>& shape, size_t each, size_t* bytes) {
   *bytes = each;
